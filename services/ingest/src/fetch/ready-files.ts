@@ -13,6 +13,8 @@ export interface ReadyFile {
   readonly fetchedAt: number | null;
   /** Absolute path of the version that a run last used, where that is another and the source is not required. */
   readonly lastGood: string | null;
+  /** The newest version is one that a run could not use, and this is the one before. */
+  readonly isEarlier?: true;
   /** Of an RTR source: why its session gave up the data; there is no file then. */
   readonly givenUp?: string;
   /** Of updates: all files that there are of them. `location` is where they were looked for. */

@@ -1,7 +1,7 @@
 /** The leader's clock: asks for each source when it is due, and starts a run for what came of it. */
 
 import type { Manifest, SnapshotStore } from "@netfacts/snapshot";
-import { type ReadyFile, readyFile } from "../fetch/ready-files.ts";
+import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
 import type { RtrSources } from "../rtr/index.ts";
 import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";
 import type { RunOutcome } from "../runs/run-threads.ts";
@@ -224,13 +224,20 @@ export class Scheduler {
   async #runChanged(config: SourcesConfig, run: Run): Promise<boolean> {
     const { stock, clock, log } = this.#deps;
     if (this.#isBefore(this.#noRunBefore)) return false;
-    const files = await readyFiles(config.sources, stock, false);
+    const newest = await readyFiles(config.sources, stock, false);
     const current = await this.#current();
     const isLeftAlone = ({ format }: SourceConfig) => format === storedFormat && this.#isBefore(this.#noStoredBefore);
     const versions = new Map(
-      config.sources.map((source) => [source.name, isLeftAlone(source) ? null : versionOf(source, readyFile(files, source.name), current)]),
+      config.sources.map((source) => [
+        source.name,
+        isLeftAlone(source) ? null : versionOf(source, readyFile(newest, source.name), current),
+      ]),
     );
-    const { sections: planned, waiting } = planOf(config.sources, versions, current);
+    let { sections: planned, waiting } = planOf(config.sources, versions, current);
+    const earlier = await this.#earlierFor(waiting, config.sources, versions, current);
+    for (const [name, { sha256 }] of Object.entries(earlier)) versions.set(name, sha256);
+    if (Object.keys(earlier).length > 0) ({ sections: planned, waiting } = planOf(config.sources, versions, current));
+    const files = { ...newest, ...earlier };
     // A session tells by itself what its caches do.
     const isSession = (name: string) => config.sources.some((source) => source.name === name && source.format === "rtr");
     const awaited = [...waiting].filter(([, name]) => !isSession(name));
@@ -262,6 +269,31 @@ export class Scheduler {
       if (error instanceof RunInProgressError) return false;
       throw error;
     }
+  }
+
+  /**
+   * Versions before those that no run could use, for sections that wait for them while the operator changed overrides or uploads. A deletion must not
+   * wait until a publisher repairs a file.
+   */
+  async #earlierFor(
+    waiting: ReadonlyMap<BuiltSection, string>,
+    sources: readonly SourceConfig[],
+    versions: ReadonlyMap<string, string | null>,
+    current: Manifest | null,
+  ): Promise<ReadyFiles> {
+    const files: Record<string, ReadyFile> = {};
+    const isOperators = ({ format, isFollowed }: SourceConfig) => format === storedFormat || isFollowed === true;
+    for (const section of waiting.keys()) {
+      const own = sources.filter((source) => sectionOf(source) === section);
+      const [operators, others] = [own.filter(isOperators), own.filter((source) => !isOperators(source))];
+      const published = current?.sections[section]?.sources.filter(({ name }) => !others.some((source) => source.name === name)) ?? [];
+      if (!differs(operators, versions, published)) continue;
+      for (const source of others.filter(({ name, required }) => required && versions.get(name) == null)) {
+        const file = await this.#deps.stock.earlier(source);
+        if (file !== null) files[source.name] = file;
+      }
+    }
+    return files;
   }
 
   /**

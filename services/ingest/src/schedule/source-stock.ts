@@ -107,6 +107,11 @@ export class SourceStock {
     return faults;
   }
 
+  /** The fetched version of a required source that a run last used, where a run could not use a newer one; null: there is none. */
+  earlier(source: SourceConfig): Promise<ReadyFile | null> {
+    return source.fetch === undefined || source.section === "updates" ? Promise.resolve(null) : this.ready({ ...source, required: false });
+  }
+
   /** What a run may read of the source. @param all  also versions that a run before could not use */
   async ready(source: SourceConfig, all = false): Promise<ReadyFile | null> {
     if (source.format === "rtr") return this.#readyOfSession(source, all);
@@ -141,7 +146,8 @@ export class SourceStock {
     if (usable === null) return null;
     const lastGood = good === null || source.required || good.sha256 === usable.sha256 ? null : pathOf(downloads, source.name, good);
     const { sha256, url, fetchedAt } = usable;
-    return { location: pathOf(downloads, source.name, usable), sha256, url, fetchedAt, lastGood };
+    const ready = { location: pathOf(downloads, source.name, usable), sha256, url, fetchedAt, lastGood };
+    return usable === latest ? ready : { ...ready, isEarlier: true };
   }
 
   /** Learns from a run's end which versions are good, and which it could not use. */
@@ -156,7 +162,7 @@ export class SourceStock {
         const isTaken = report?.sections.some(({ name, refused }) => name === sectionOf(source) && refused !== null) !== true;
         if (report?.snapshot != null && isTaken && source.fetch !== undefined && source.section !== "updates")
           await noteGood(fetching.downloads, source.name, file.referred?.dumpSha256 ?? file.sha256);
-        if (this.state(source).refused !== null) await states.change(source, { refused: null });
+        if (this.state(source).refused !== null && file.isEarlier !== true) await states.change(source, { refused: null });
       } else if (told.error !== null) {
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
         // It was known, and left out.

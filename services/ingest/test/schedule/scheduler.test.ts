@@ -1,13 +1,18 @@
 /** The schedule: who is asked when, what is built of it, and what happens when a source fails. */
 
 import { execFileSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { Manifest } from "@netfacts/snapshot";
+import { openSqliteObservations } from "@netfacts/storage";
 import { until } from "../../../../test/support/http.ts";
+import { receive } from "../../src/uploads/receive.ts";
+import { storedNow } from "../../src/uploads/stored-source.ts";
 import { delegatedFile, namesFile, ribFile, vrpFile } from "../support/made-files.ts";
 import { objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";
+import { observation } from "../support/uploading.ts";
 
 let world: Scheduled;
 beforeEach(async () => {
@@ -341,6 +346,46 @@ test("stored observations that cannot be read are tried again after a minute, an
   world.pass(minute);
   await world.look();
   expect(world.runs).toHaveLength(4);
+});
+
+test("a deletion does not wait for a broken geofeed: its version before counts until there is a newer one", async () => {
+  await world.remove();
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-stored-"));
+  const repository = await openSqliteObservations(join(folder, "observations.sqlite"));
+  try {
+    world = await scheduled(storedNow(repository), repository);
+    const upload = await repository.begin({ id: "a", format: "ndjson", source: "a", keyId: null }, world.now());
+    const body = async function* () {
+      yield Buffer.from(`${observation("192.0.2.1")}\n`);
+    };
+    const bounds = { bytesMax: 1e6, secondsMax: 60, rowsMax: 1e6, skewSeconds: 0, clock: world };
+    await receive({ ...bounds, repository, upload, offset: 0, body: body(), isPart: false });
+    world.files.set("/feed", "20.0.0.0/24,NL,,Delft,\n");
+    world.list(
+      `  - {name: feed, section: locations, format: geofeed, location: "URL/feed", allow_private: true, interval: 1h, shrink_max: 100%}`,
+    );
+    const read = async () => (await world.manifest())?.sections.locations?.sources.map(({ name, accepted }) => `${name} ${accepted}`);
+    await world.look();
+    expect(await read()).toEqual(["feed 1", "stored observations 1"]);
+    world.files.set("/feed", "<html>");
+    world.pass(2 * hour);
+    await world.look();
+    expect(world.runs.slice(1)).toEqual([["locations"]]);
+    await repository.remove({ fromUpload: upload.number, toUpload: upload.number }, 10);
+    await world.look();
+    expect(await read()).toEqual(["feed 1"]);
+    // What is broken is not tried again for that.
+    await world.look();
+    expect(world.runs.slice(2)).toEqual([["locations"]]);
+    expect(world.stock.state({ name: "feed" }).refused).not.toBeNull();
+    world.files.set("/feed", "20.0.0.0/24,NL,,Gouda,\n20.0.1.0/24,NL,,Gouda,\n");
+    world.pass(2 * hour);
+    await world.look();
+    expect(await read()).toEqual(["feed 2"]);
+  } finally {
+    await repository.close();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("a file is looked at every minute, and read when it has changed", async () => {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
 import { type Manifest, openFolderStore, type SnapshotStore } from "@netfacts/snapshot";
+import type { ObservationRepository } from "@netfacts/storage";
 import { withFiles } from "../../src/fetch/ready-files.ts";
 import { createIngestMetrics } from "../../src/metrics.ts";
 import { IngestError, runIngest } from "../../src/pipeline/run-ingest.ts";
@@ -47,8 +48,8 @@ export interface Scheduled {
   remove(): Promise<void>;
 }
 
-/** @param stored  what a run is told of stored observations, which no run can read here */
-export async function scheduled(stored?: StoredStock): Promise<Scheduled> {
+/** @param observations  absent: no run can read what is stored */
+export async function scheduled(stored?: StoredStock, observations?: ObservationRepository): Promise<Scheduled> {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-schedule-"));
   const files = new Map<string, string | Buffer>();
   const serve: Behaviour = (request, socket) => {
@@ -78,7 +79,7 @@ export async function scheduled(stored?: StoredStock): Promise<Scheduled> {
     runs.push(scope.only);
     const listed = await withStored(await readSources(sources, { files: "later" }), stored, store, false);
     const config = withFiles(listed, scope.files, scope.only);
-    const outcome = await runIngest({ config, store }).then(
+    const outcome = await runIngest({ config, store, observations }).then(
       (report): RunOutcome => ({ ok: true, report }),
       (error: unknown): RunOutcome => {
         if (error instanceof IngestError) return { ok: false, message: error.message, report: error.report };
