@@ -95,6 +95,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     // A file does not go away as a server does, so no units are held for that time.
     settings: { debtMax: config.LIMITS_DEBT_MAX, ...(store.changesSeen === "any" && { bridgeSeconds: 0 }) },
     onSettled: (admission, counted, uncounted) => usage.count(admission, counted, uncounted),
+    onFault: seldom((err) => log.error({ err }, "a limit could not be checked because of an error in Netfacts; the key is refused")),
     onDebt: (event, policy, units) => metrics.debt.inc({ event, policy }, units),
   });
   const guard = new Guard(keyring, limiter, metrics);

@@ -12,6 +12,8 @@ export interface LeaseDeps {
   readonly monotonic: () => number;
   readonly settings: LimiterSettings;
   readonly onDebt: (event: DebtEvent, policy: PolicyName, units: number) => void;
+  /** Told of an exception that nobody expected. The lease goes on. */
+  readonly onFault: (error: unknown) => void;
   /** Of the marks. */
   readonly owner: string;
   /** A mark for each change of a counter. */

@@ -3,6 +3,7 @@
 import type { LimitMark, LimitReading, LimitWindow } from "@netfacts/storage";
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
 import { atMost } from "./at-most.ts";
+import { counterEndMs, refillAfterMs } from "./counter-times.ts";
 import { Debt } from "./debt.ts";
 import type { LeaseDeps, LeaseStanding } from "./lease-deps.ts";
 import { NextLease, type Unknown } from "./next-lease.ts";
@@ -12,12 +13,6 @@ import { type Spending, Waiters } from "./waiters.ts";
 
 /** How often a take that did not fit is tried again with what is left. */
 const retriesMax = 3;
-/** Counters outlive their window by this, so that a late return still finds them. */
-const counterGraceMs = 3_600_000;
-/** A block is filled up so often, and what others lease is seen; or sooner, once this share of the limit was spent of it. */
-const refillMs = 1_000;
-const refillMsMin = 250;
-const refillShare = 1 / 200;
 /** A window entered later than this after its begin may have been used by others, whose blocks we do not know. */
 const freshMs = 1_000;
 
@@ -322,10 +317,16 @@ export class Lease {
   }
 
   #exclusively(work: () => Promise<void>): Promise<void> {
-    this.#busy = work().finally(() => {
+    const end = (): void => {
       this.#busy = null;
       // An unavailable store is asked again by `settleDebt`, not at once.
       if (this.#waiters.units > 0 || (this.#excess() > 0 && !this.#away)) this.#work(false);
+    };
+    this.#busy = work().then(end, (error: unknown) => {
+      // A fault of ours: this key is refused for a moment, and the process goes on.
+      this.#deps.onFault(error);
+      this.#turnAway();
+      end();
     });
     return this.#busy;
   }
@@ -403,8 +404,8 @@ export class Lease {
 
   /** A block is filled up each second, as nobody knows when the store goes away; and what others lease is seen. */
   #isOutdated(): boolean {
-    const isSpent = this.#filledTo - this.#unspent >= this.policy.limit * refillShare;
-    return this.#deps.settings.bridgeSeconds > 0 && this.#usedAt - this.#heardAt >= (isSpent ? refillMsMin : refillMs);
+    const afterMs = refillAfterMs(this.policy, this.#filledTo - this.#unspent);
+    return this.#deps.settings.bridgeSeconds > 0 && this.#usedAt - this.#heardAt >= afterMs;
   }
 
   async #readAgain(window: Window): Promise<void> {
@@ -593,6 +594,6 @@ export class Lease {
   }
 
   #counter(window: Window): LimitWindow {
-    return { bucket: this.#bucket, policy: this.#name, start: window.start, expiresAt: window.endMs + counterGraceMs };
+    return { bucket: this.#bucket, policy: this.#name, start: window.start, expiresAt: counterEndMs(window) };
   }
 }

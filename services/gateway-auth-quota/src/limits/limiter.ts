@@ -65,14 +65,14 @@ class LeasedLimiter implements Limiter {
   #reading: Promise<void> | null = null;
   #stopped = false;
 
-  constructor({ store, clock, settings: given, onSettled = () => {}, onDebt = () => {} }: LimiterOptions) {
+  constructor({ store, clock, settings: given, onSettled = () => {}, onDebt = () => {}, onFault = () => {} }: LimiterOptions) {
     const settings: LimiterSettings = { ...defaultLimiterSettings, ...given };
     const monotonic = (): number => clock?.monotonic?.() ?? performance.now();
     // Known again among all processes that ever changed the counters of this store.
     const owner = randomUUID().replaceAll("-", "");
     let number = 0;
     const nextMark = () => ({ owner, number: ++number });
-    this.#deps = { limits: store.limits, time: new StoreTime(monotonic), monotonic, settings, onDebt, owner, nextMark };
+    this.#deps = { limits: store.limits, time: new StoreTime(monotonic), monotonic, settings, onDebt, onFault, owner, nextMark };
     this.#onSettled = onSettled;
     this.#sweep = setInterval(() => this.#tidy(), Math.max(10, settings.idleReturnMs / 4)).unref();
   }

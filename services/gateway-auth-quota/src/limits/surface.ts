@@ -164,6 +164,8 @@ export interface LimiterOptions {
   readonly settings?: Partial<LimiterSettings>;
   /** Told once of each admission that was settled: `counted` of its month units were answered; `uncounted` is 1 for a request of none. */
   readonly onSettled?: (admission: Admission, counted: number, uncounted: number) => void;
+  /** Told of an exception that nobody expected, in work on the leases of one key: its requests are refused, and no others. */
+  readonly onFault?: (error: unknown) => void;
   /** Told of units that were admitted without the store, and of what became of them. */
   readonly onDebt?: (event: DebtEvent, policy: "rate" | "month", units: number) => void;
 }
