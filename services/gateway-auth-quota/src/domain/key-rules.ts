@@ -23,15 +23,17 @@ export type KeyRefusal = "revoked_api_key" | "disabled_api_key" | "expired_api_k
  */
 export function keyRefusal(key: RuledKey, now: number, address: Address | null, scope: Scope | null): KeyRefusal | null {
   if (key.state === "revoked") return "revoked_api_key";
-  if (key.state === "disabled") return "disabled_api_key";
+  // Also a state that this program does not know.
+  if (key.state !== "active") return "disabled_api_key";
   if (isPast(key.expiresAt, now) || isPast(key.validUntil, now)) return "expired_api_key";
   if (key.allowed.length > 0 && !isAllowed(key.allowed, address)) return "ip_not_allowed";
   if (scope !== null && !key.scopes.has(scope)) return "insufficient_scope";
   return null;
 }
 
+/** Also of what is no time. */
 function isPast(time: number | null, now: number): boolean {
-  return time !== null && now >= time;
+  return time !== null && !(now < time);
 }
 
 function isAllowed(allowed: readonly Prefix[], address: Address | null): boolean {
