@@ -1,6 +1,6 @@
 /** The one error of the store: where, what, and what to do, on one line. */
 
-export type StoreFault = "damaged" | "locked" | "readonly" | "full" | "newer" | "foreign" | "unavailable" | "closed";
+export type StoreFault = "damaged" | "locked" | "readonly" | "full" | "newer" | "foreign" | "unavailable" | "closed" | "invalid";
 
 const remedies: Record<StoreFault, string> = {
   damaged: "restore it from a backup, or move it away to start with an empty store",
@@ -10,6 +10,7 @@ const remedies: Record<StoreFault, string> = {
   newer: "start the newer version of Netfacts that wrote it",
   foreign: "choose another path: this file belongs to another program",
   unavailable: "check that the folder exists and the disk works",
+  invalid: "correct it in the database",
   closed: "this program closed it too early; report this bug",
 };
 

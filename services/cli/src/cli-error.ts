@@ -21,6 +21,7 @@ export class CliError extends Error {
 const storeExitCodes: Record<StoreFault, ExitCode> = {
   damaged: exitCodes.untrusted,
   foreign: exitCodes.untrusted,
+  invalid: exitCodes.untrusted,
   newer: exitCodes.untrusted,
   locked: exitCodes.unavailable,
   readonly: exitCodes.unavailable,

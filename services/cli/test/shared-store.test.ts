@@ -8,6 +8,7 @@ import { type KeyChange, keysChangedSubject } from "@netfacts/contracts";
 import { secretMatches } from "@netfacts/keys";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { openMongoStore } from "@netfacts/storage/mongo";
+import { MongoClient } from "mongodb";
 import { freePort } from "../../../test/support/free-ports.ts";
 import { until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
@@ -94,4 +95,23 @@ test("with NATS gateways are told which key changed, and of nothing that was onl
     await messaging.close();
     await nats.stop();
   }
+});
+
+test("a key that another program made invalid is left out of the list, with a note that names it", async () => {
+  const made = [];
+  for (const label of ["good", "bad"]) made.push(JSON.parse((await run("", "create", "--label", label)).out) as Shown);
+  const [good, bad] = made as [Shown, Shown];
+  const client = await MongoClient.connect(uri);
+  await client
+    .db()
+    .collection<{ _id: string }>("keys")
+    .updateOne({ _id: bad.id }, { $unset: { scopes: 1 } });
+  await client.close();
+  const listed = await run("", "list");
+  const ids = (JSON.parse(listed.out) as { keys: Shown[] }).keys.map(({ id }) => id);
+  expect([listed.code, ids.includes(good.id), ids.includes(bad.id)]).toEqual([0, true, false]);
+  const fault = `document "${bad.id}" of keys is not valid: scopes must be a list of texts, but is missing; correct it in the database`;
+  expect(listed.err).toMatch(new RegExp(`^netfacts: store mongodb://.*: ${fault}\\n$`));
+  const shown = await run("", "show", bad.id);
+  expect([shown.code, shown.err.match(/not valid/g)]).toEqual([4, ["not valid"]]);
 });

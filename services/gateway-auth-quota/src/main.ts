@@ -37,6 +37,7 @@ await runMain(async () => {
           log.warn({ err }, "store is unavailable; the service starts when it becomes available");
           explain("store", err.message);
         },
+        onInvalid: (err) => log.error({ err }, "a document of the database is not valid; requests that need it are refused"),
         signal: stopping,
       });
       explain("store", null);

@@ -13,6 +13,9 @@ export const limitsTimeoutMs = 500;
 export const keyReadTimeoutMs = 1_000;
 /** Everything else; who waits for it waits no longer than the server gives signs of life. */
 export const operationTimeoutMs = 5_000;
+/** A document that is still not valid is reported again after this time. */
+const reportAgainMs = 3_600_000;
+const reportedMax = 1_000;
 /** Far more often than this a busy gateway uses each of its connections. */
 const maxIdleMs = 5_000;
 /** A connection with TLS, and one heartbeat. */
@@ -53,13 +56,17 @@ export class MongoConnection {
   readonly #main: LastingClient;
   readonly #limits: LastingClient;
   readonly #pulse: Pulse;
+  readonly #onInvalid: (error: StoreError) => void;
+  /** What was reported, and when. */
+  readonly #reported = new Map<string, number>();
   #closed = false;
 
   /** Does not connect yet. @throws StoreError for a URI that is none. */
-  constructor(uri: string, appName: string, patience = 1) {
+  constructor(uri: string, appName: string, patience = 1, onInvalid: (error: StoreError) => void = () => {}) {
     const { shown, database } = readMongoUri(uri);
     this.shown = shown;
     this.patience = patience;
+    this.#onInvalid = onInvalid;
     const make = (timeoutMs: number, maxPoolSize: number, minPoolSize: number) => () =>
       makeClient(uri, shown, clientOptions(appName, timeoutMs * patience, maxPoolSize, minPoolSize));
     this.#main = new LastingClient(make(operationTimeoutMs, 20, 1), database);
@@ -141,6 +148,18 @@ export class MongoConnection {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** The error of a document that is not valid. It is reported once, not at each request that reads the document. */
+  invalid(explanation: string): StoreError {
+    const error = mongoFault("invalid", this.shown, explanation);
+    const now = performance.now();
+    if (now - (this.#reported.get(explanation) ?? Number.NEGATIVE_INFINITY) >= reportAgainMs) {
+      if (this.#reported.size >= reportedMax) this.#reported.clear();
+      this.#reported.set(explanation, now);
+      this.#onInvalid(error);
+    }
+    return error;
   }
 
   async close(): Promise<void> {

@@ -3,15 +3,17 @@
 import type { KeyRecord, KeyRepository } from "@netfacts/keys";
 import type { Filter } from "mongodb";
 import { keyReadTimeoutMs, type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
+import { documents, keyRule } from "./mongo-documents.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { KeyDocument } from "./mongo-schema.ts";
 
 /** @param changed  called after each write of ours. */
 export function mongoKeys(connection: MongoConnection, changed: () => void): KeyRepository {
   const keys = () => connection.db.collection<KeyDocument>("keys");
+  const { checked, valid } = documents<KeyDocument>(connection, "keys", keyRule);
   const find = async (id: string, timeoutMs: number): Promise<KeyRecord | null> => {
     const document = await connection.asked(() => keys().findOne({ _id: id }), timeoutMs);
-    return document === null ? null : toRecord(document);
+    return document === null ? null : toRecord(checked(document));
   };
 
   return {
@@ -29,8 +31,8 @@ export function mongoKeys(connection: MongoConnection, changed: () => void): Key
     find: (id) => find(id, keyReadTimeoutMs),
 
     async list() {
-      const documents = await connection.asked(() => keys().find().sort({ createdAt: 1, _id: 1 }).toArray());
-      return documents.map(toRecord);
+      const found = await connection.asked(() => keys().find().sort({ createdAt: 1, _id: 1 }).toArray());
+      return valid(found).map(toRecord);
     },
 
     async page({ limit, after, plan, scope, state }) {
@@ -44,8 +46,14 @@ export function mongoKeys(connection: MongoConnection, changed: () => void): Key
           $or: [{ createdAt: { $gt: after.createdAt } }, { createdAt: after.createdAt, _id: { $gt: after.id } }],
         }),
       };
-      const documents = await connection.asked(() => keys().find(filter).sort({ createdAt: 1, _id: 1 }).limit(limit).toArray());
-      return documents.map(toRecord);
+      // A page that has fewer keys than asked for is the last one: those that are left out are made up for.
+      for (let leftOut = 0; ; ) {
+        const wanted = limit + leftOut;
+        const found = await connection.asked(() => keys().find(filter).sort({ createdAt: 1, _id: 1 }).limit(wanted).toArray());
+        const whole = valid(found);
+        if (whole.length >= limit || found.length < wanted) return whole.slice(0, limit).map(toRecord);
+        leftOut = found.length - whole.length;
+      }
     },
 
     async rehash(id, from, { hash, hashAlgorithm, pepperId }) {
@@ -58,7 +66,7 @@ export function mongoKeys(connection: MongoConnection, changed: () => void): Key
       const document = await connection.asked(() => keys().findOneAndUpdate({ _id: id, version }, update, { returnDocument: "after" }));
       if (document !== null) {
         changed();
-        return { outcome: "updated", key: toRecord(document) };
+        return { outcome: "updated", key: toRecord(checked(document)) };
       }
       const key = await find(id, operationTimeoutMs);
       return key === null ? { outcome: "absent" } : { outcome: "conflict", key };

@@ -13,6 +13,7 @@ import {
 } from "../limit-repository.ts";
 import { StoreError } from "../store-error.ts";
 import { limitsTimeoutMs, type MongoConnection } from "./mongo-connection.ts";
+import { type Documents, documents, windowRule } from "./mongo-documents.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { ClockDocument, WindowDocument } from "./mongo-schema.ts";
 
@@ -24,6 +25,7 @@ const unimportant = { writeConcern: { w: 1 } } as const;
 
 export function mongoLimits(connection: MongoConnection): LimitRepository {
   const windows = () => connection.limitsDb.collection<WindowDocument>("limit_windows");
+  const counters = documents<WindowDocument>(connection, "limit_windows", windowRule);
   const markers = () => connection.limitsDb.collection<ClockDocument>("markers");
   /** Runs operations one after the other, all within one time (`limitsWithin` multiplies by `patience`). */
   const timed = (): (<T>(work: () => Promise<T>) => Promise<T>) => {
@@ -39,9 +41,9 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
       const within = timed();
       try {
         for (let retries = 0; ; retries++) {
-          const taken = await within(() => takeOnce(windows(), window, limit, units, mark));
+          const taken = await within(() => takeOnce(windows(), counters, window, limit, units, mark));
           if (taken !== null) return { outcome: "granted", ...taken };
-          const reading = await within(() => readCounter(windows(), window, mark?.owner));
+          const reading = await within(() => readCounter(windows(), counters, window, mark?.owner));
           const { leased } = reading;
           const left = Math.max(0, limit - leased);
           // So busy a counter that it never fits when we ask: what is told is less than what was left for a moment.
@@ -63,7 +65,7 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
             { returnDocument: "after" },
           ),
         );
-        return document === null ? { outcome: "refused" } : { outcome: "returned", ...toReading(document, mark?.owner) };
+        return document === null ? { outcome: "refused" } : { outcome: "returned", ...toReading(counters.checked(document), mark?.owner) };
       } catch (cause) {
         if (cause instanceof StoreError) return { outcome: "unknown", cause };
         throw cause;
@@ -85,7 +87,7 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
             ),
           ),
         )) as WindowDocument;
-        return { outcome: document.marks?.[owner] === number ? "done" : "not-done", ...toReading(document, owner) };
+        return { outcome: document.marks?.[owner] === number ? "done" : "not-done", ...toReading(counters.checked(document), owner) };
       } catch (cause) {
         if (cause instanceof StoreError) return { outcome: "unknown", cause };
         throw cause;
@@ -93,7 +95,7 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
     },
 
     async read(window, owner) {
-      return await timed()(() => readCounter(windows(), window, owner));
+      return await timed()(() => readCounter(windows(), counters, window, owner));
     },
 
     async time() {
@@ -114,6 +116,7 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
 /** @returns null when it does not fit: the filter then matches nothing, and inserting meets the counter that is there. */
 async function takeOnce(
   windows: Collection<WindowDocument>,
+  counters: Documents<WindowDocument>,
   window: LimitWindow,
   limit: number,
   units: number,
@@ -131,7 +134,7 @@ async function takeOnce(
       { upsert: true, returnDocument: "after" },
     );
     // An upsert that returns what it wrote returns a document.
-    return toReading(document as WindowDocument, mark?.owner);
+    return toReading(counters.checked(document as WindowDocument), mark?.owner);
   } catch (error) {
     if (isDuplicateKey(error)) return null;
     throw error;
@@ -139,16 +142,22 @@ async function takeOnce(
 }
 
 /** An update, because only updates tell the server's time on every server; it makes the counter that the next take will want. */
-async function readCounter(windows: Collection<WindowDocument>, window: LimitWindow, owner?: string): Promise<LimitReading> {
-  const document = await orAgain(() =>
+async function readCounter(
+  windows: Collection<WindowDocument>,
+  counters: Documents<WindowDocument>,
+  window: LimitWindow,
+  owner?: string,
+): Promise<LimitReading> {
+  const found = await orAgain(() =>
     windows.findOneAndUpdate(
       { _id: idOf(window) },
       { $currentDate: { at: true }, $setOnInsert: { leased: Long.fromNumber(0), expiresAt: new Date(window.expiresAt) } },
       { upsert: true, returnDocument: "after", ...unimportant },
     ),
   );
-  const { expiresAt } = document as WindowDocument;
-  const reading = toReading(document as WindowDocument, owner);
+  const document = counters.checked(found as WindowDocument);
+  const { expiresAt } = document;
+  const reading = toReading(document, owner);
   return expiresAt.getTime() <= reading.at ? { leased: 0, at: reading.at } : reading;
 }
 

@@ -2,12 +2,14 @@
 
 import type { PlanRecord, PlanRepository } from "@netfacts/keys";
 import { keyReadTimeoutMs, type MongoConnection } from "./mongo-connection.ts";
+import { documents, planRule } from "./mongo-documents.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { PlanDocument } from "./mongo-schema.ts";
 
 /** @param changed  called after each write of ours. */
 export function mongoPlans(connection: MongoConnection, changed: () => void): PlanRepository {
   const plans = () => connection.db.collection<PlanDocument>("plans");
+  const { checked, valid } = documents<PlanDocument>(connection, "plans", planRule);
 
   return {
     async put({ name, ...members }) {
@@ -19,7 +21,7 @@ export function mongoPlans(connection: MongoConnection, changed: () => void): Pl
           );
           changed();
           // An upsert that returns what it wrote returns a document.
-          return toRecord(document as PlanDocument);
+          return toRecord(checked(document as PlanDocument));
         } catch (error) {
           // Two made it at the same moment: it is there now.
           if (!isDuplicateKey(error)) throw error;
@@ -29,11 +31,11 @@ export function mongoPlans(connection: MongoConnection, changed: () => void): Pl
 
     async find(name) {
       const document = await connection.asked(() => plans().findOne({ _id: name }), keyReadTimeoutMs);
-      return document === null ? null : toRecord(document);
+      return document === null ? null : toRecord(checked(document));
     },
 
     async list() {
-      return (await connection.asked(() => plans().find().sort({ _id: 1 }).toArray())).map(toRecord);
+      return valid(await connection.asked(() => plans().find().sort({ _id: 1 }).toArray())).map(toRecord);
     },
 
     async delete(name) {
@@ -45,5 +47,6 @@ export function mongoPlans(connection: MongoConnection, changed: () => void): Pl
 }
 
 function toRecord({ _id, rate, month, concurrency, updatedAt, version }: PlanDocument): PlanRecord {
-  return { name: _id, rate, month, concurrency, updatedAt, version };
+  // Documents of earlier versions lack it.
+  return { name: _id, rate, month, concurrency: (concurrency as typeof concurrency | undefined) ?? null, updatedAt, version };
 }

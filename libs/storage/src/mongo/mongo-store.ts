@@ -29,6 +29,11 @@ export interface MongoStoreOptions {
    * first attempt decides.
    */
   readonly onWaiting?: (error: StoreError) => void;
+  /**
+   * Called for a key, a plan or a counter of limits that another program made invalid, with the line to log: once, and again each hour. Such
+   * a key or plan is missing in lists, and everything else that reads it fails with `invalid`.
+   */
+  readonly onInvalid?: (error: StoreError) => void;
   /** Ends the waiting: the opening then rejects with the last failure. */
   readonly signal?: AbortSignal;
 }
@@ -51,9 +56,9 @@ const retryMs = 1_000;
  *   `newer`. None shows a password.
  */
 export async function openMongoStore(uri: string, options: MongoStoreOptions = {}): Promise<MongoStore> {
-  const { appName = "netfacts", patience = 1, onWaiting, signal } = options;
+  const { appName = "netfacts", patience = 1, onWaiting, onInvalid, signal } = options;
   // Once outside the loop: no waiting heals a URI.
-  let connection = new MongoConnection(uri, appName, patience);
+  let connection = new MongoConnection(uri, appName, patience, onInvalid);
   for (;;) {
     try {
       await connection.connect();
@@ -66,7 +71,7 @@ export async function openMongoStore(uri: string, options: MongoStoreOptions = {
       await sleep(retryMs, undefined, signal === undefined ? {} : { signal }).catch(() => {
         throw error;
       });
-      connection = new MongoConnection(uri, appName, patience);
+      connection = new MongoConnection(uri, appName, patience, onInvalid);
     }
   }
 }

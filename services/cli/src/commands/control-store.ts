@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
 import { Administration, type ControlChange, KeySpecError, type Operator, type Pepper, readPeppers } from "@netfacts/keys";
 import { ConfigError, readSecretSetting } from "@netfacts/runtime/secret-setting";
-import { mongoUriFault, openSqliteStore, ProfileOverrides, type Store } from "@netfacts/storage";
+import { mongoUriFault, openSqliteStore, ProfileOverrides, type Store, type StoreError } from "@netfacts/storage";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, sharedSettings, storePath } from "../context.ts";
@@ -22,9 +22,13 @@ export interface StoreUse {
 /** Uses the database that MONGODB_URI names, else the file of the data folder. */
 export async function withStore<T>(use: StoreUse, work: (store: Store) => Promise<T>): Promise<T> {
   const uri = databaseUri();
-  const store = uri === "" ? await openFile(use) : await openDatabase(uri);
+  const leftOut: string[] = [];
+  const store = uri === "" ? await openFile(use) : await openDatabase(uri, ({ message }) => void leftOut.push(message));
   try {
-    return await work(store);
+    const result = await work(store);
+    // A command that fails because of one says so itself.
+    for (const note of leftOut) printNote(use.context, note);
+    return result;
   } finally {
     await store.close();
   }
@@ -108,9 +112,9 @@ function openFile({ command, create }: StoreUse): Promise<Store> {
 }
 
 /** Neither driver is loaded for a store that is a file. */
-async function openDatabase(uri: string): Promise<Store> {
+async function openDatabase(uri: string, onInvalid: (error: StoreError) => void): Promise<Store> {
   const { openMongoStore } = await import("@netfacts/storage/mongo");
-  return openMongoStore(uri, { appName: "netfacts-cli" });
+  return openMongoStore(uri, { appName: "netfacts-cli", onInvalid });
 }
 
 async function tellGateways(changes: readonly ControlChange[], context: CliContext): Promise<void> {

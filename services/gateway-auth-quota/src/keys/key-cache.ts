@@ -17,8 +17,8 @@ export interface CachedKey {
   readonly planRevision: string;
 }
 
-/** `away`: the store does not answer, and nothing recent enough is at hand. */
-export type KeyLookup = CachedKey | null | "away";
+/** `away`: the store does not answer, and nothing recent enough is at hand. `invalid`: the key or its plan is not valid in the store. */
+export type KeyLookup = CachedKey | null | "away" | "invalid";
 
 interface Entry {
   readonly cached: CachedKey;
@@ -134,6 +134,8 @@ export class KeyCache {
         plan = record === null ? null : await this.#plans.limitsOf(record.plan);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
+        // Not as it was before: it may have been changed to end it.
+        if (error.fault === "invalid") return "invalid";
         return this.#whileAway(id);
       }
       if (!overtaken.value) return this.#remember(id, record, plan);

@@ -26,6 +26,7 @@ const details: Record<KeyProblemCode, string> = {
   ip_not_allowed: "The key may not be used from this address.",
   insufficient_scope: "The key does not have the scope",
   upstream_unavailable: "The key cannot be checked at the moment.",
+  internal_error: "The key cannot be checked because of an error in the server.",
 };
 
 /** Of a text that is no key of any installation. */
@@ -80,7 +81,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
 
   /** The secret of a key that was read before matches: its holder is refused for nobody's failures. */
   const judgeMatched = (lookup: KeyLookup, text: KeyText, clientAddress: string, scope: Scope | undefined): Verification => {
-    if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
+    if (typeof lookup === "string") return refuseUnread(lookup);
     if (!matches(text, lookup)) return refuse("invalid_api_key");
     rehasher.used(lookup.record, text.text);
     return judgeUse(lookup, clientAddress, scope);
@@ -110,7 +111,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     let failed = false;
     try {
       if (!isRemembered) lookup = await cache.load(text.id);
-      if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
+      if (typeof lookup === "string") return refuseUnread(lookup);
       // Also hashes and compares for an unknown id: both failures take the same time.
       failed = !matches(text, lookup);
     } finally {
@@ -125,7 +126,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
 
   /** A key whose secret matched before. */
   const judgeHeld = (lookup: KeyLookup, clientAddress: string, scope: Scope | undefined): Verification => {
-    if (lookup === "away") return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
+    if (typeof lookup === "string") return refuseUnread(lookup);
     return lookup === null ? refuse("invalid_api_key") : judgeUse(lookup, clientAddress, scope);
   };
 
@@ -180,6 +181,11 @@ function refuse(
     retryAfterSeconds: more.retryAfterSeconds ?? null,
     key: more.key ?? null,
   };
+}
+
+function refuseUnread(lookup: "away" | "invalid"): Verification {
+  if (lookup === "invalid") return refuse("internal_error");
+  return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
 }
 
 function refuseTry({ refusedBy, waitMs }: Pick<TryRefusal, "refusedBy" | "waitMs">): Verification {

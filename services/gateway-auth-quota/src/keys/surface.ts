@@ -38,6 +38,7 @@ export type KeyProblemCode = Extract<
   | "ip_not_allowed"
   | "insufficient_scope"
   | "upstream_unavailable"
+  | "internal_error"
 >;
 
 /**

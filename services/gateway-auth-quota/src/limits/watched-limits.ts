@@ -17,6 +17,8 @@ export function watchedLimits(limits: LimitRepository, log: WatchLog, debtMax = 
   return {
     async take(window, limit, units, mark) {
       const take = await limits.take(window, limit, units, mark);
+      // One counter that is not valid: the store reports it, and answers.
+      if (take.outcome === "unknown" && take.cause.fault === "invalid") return take;
       const wasAway = isAway;
       isAway = take.outcome === "unknown";
       if (take.outcome === "unknown" && !wasAway) log.warn({ err: take.cause }, `limit store is unavailable; ${meanwhile}`);

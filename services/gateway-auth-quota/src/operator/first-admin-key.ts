@@ -1,7 +1,7 @@
 /** The first key of a new installation, out of a secret (docs/design/protocols.md#keys). */
 
 import { createFirstKey, displayKey, type Pepper } from "@netfacts/keys";
-import type { Store } from "@netfacts/storage";
+import { type Store, StoreError } from "@netfacts/storage";
 import type { RequestLog } from "../edge/observe.ts";
 
 /**
@@ -17,7 +17,11 @@ export async function ensureFirstAdminKey(
   pepper: Pepper | null = null,
 ): Promise<void> {
   if (key === "") return;
-  const created = await createFirstKey(store, { key, label: "first admin key", scopes: ["admin"], pepper });
+  const created = await createFirstKey(store, { key, label: "first admin key", scopes: ["admin"], pepper }).catch((error: unknown) => {
+    // Not valid any more: the installation had its first key, and a gateway serves the other ones.
+    if (error instanceof StoreError && error.fault === "invalid") return null;
+    throw error;
+  });
   if (created !== null) log.info({ key: displayKey(created.key) }, "first admin key created");
   else log.info({}, "ADMIN_KEY has no effect, because this installation already has a first key");
 }

@@ -26,3 +26,13 @@ test("a store that goes away is told once with what to do, and so is its return"
     expect.stringMatching(/^warn: limit store is unavailable/),
   ]);
 });
+
+test("one counter that is not valid is no store that went away", async () => {
+  const lines: string[] = [];
+  const write = (_fields: object, message: string) => void lines.push(message);
+  const invalid: TakeOutcome = { outcome: "unknown", cause: new StoreError("invalid", "mongodb://host/db", "a document is not valid") };
+  const limits = { take: async () => invalid } as Pick<LimitRepository, "take"> as LimitRepository;
+  const watched = watchedLimits(limits, { info: write, warn: write });
+  expect(await watched.take({ bucket: "b", policy: "month", start: 0, expiresAt: 0 }, 1, 1)).toBe(invalid);
+  expect(lines).toEqual([]);
+});

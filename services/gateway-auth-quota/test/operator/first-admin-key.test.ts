@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { generateKeyText, revokeKey } from "@netfacts/keys";
-import { openSqliteStore, type Store } from "@netfacts/storage";
+import { openSqliteStore, type Store, StoreError } from "@netfacts/storage";
 import { loadGatewayConfig } from "../../src/app.ts";
 import { ensureFirstAdminKey } from "../../src/operator/first-admin-key.ts";
 
@@ -52,6 +52,13 @@ test("a start that died between marker and key is completed by the next, and by 
   await expect(ensureFirstAdminKey(store, generateKeyText("live").text, log)).rejects.toThrow(`began with key ${id}`);
   await ensureFirstAdminKey(store, text, log);
   expect(await store.keys.find(id)).toMatchObject({ scopes: ["admin"] });
+});
+
+test("a first key that is not valid any more ends no start", async () => {
+  const find = () => Promise.reject(new StoreError("invalid", "mongodb://db.example/netfacts", "is not valid"));
+  await ensureFirstAdminKey({ ...store, keys: { ...store.keys, find } }, generateKeyText("live").text, log);
+  expect(await store.keys.list()).toEqual([]);
+  expect(lines).toEqual([[{}, expect.stringContaining("has no effect")]]);
 });
 
 test("settings: the key is whole, live, and from one place; no fault shows it", async () => {

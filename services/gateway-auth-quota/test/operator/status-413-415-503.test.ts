@@ -93,6 +93,28 @@ test("upstream_unavailable: a store that is away, and nothing of it is told", as
   expect(left).toHaveLength(1);
 });
 
+test("a key that is not valid in the database is an error that says what to correct", async () => {
+  const explanation = 'document "7Q9M3W8K" of keys is not valid: scopes must be a list of texts, but is missing';
+  const storeSeen = (store: Store): Store => ({
+    ...store,
+    keys: {
+      ...store.keys,
+      async find(id) {
+        if (id === "7Q9M3W8K") throw new StoreError("invalid", "mongodb://db.example:27017/netfacts", explanation);
+        return store.keys.find(id);
+      },
+    },
+  });
+  const gateway = await startGateway({ config: { OPERATOR_PORT: 0 }, storeSeen });
+  const authorization = `Bearer ${await gateway.key({ scopes: ["admin"] })}`;
+  await gateway.gateway.listen();
+  const answer = await fetch(`${gateway.gateway.operator?.listeningOrigin}${keys}/7Q9M3W8K`, { headers: { authorization } });
+  const body = await answer.text();
+  await gateway.stop();
+  expectProblem({ status: answer.status, headers: Object.fromEntries(answer.headers), body }, "internal_error");
+  expect(JSON.parse(body)).toMatchObject({ detail: `The ${explanation}. Correct it in the database.` });
+});
+
 test("who asks before sending is told to go on only with a key that may", async () => {
   const head = (key: string) =>
     `POST ${keys} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: ${good.length}\r\nConnection: close\r\n\r\n`;

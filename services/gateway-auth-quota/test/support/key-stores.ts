@@ -18,6 +18,8 @@ export class FakeKeys implements Pick<KeyRepository, "find" | "rehash"> {
   planReads = 0;
   readonly rehashed: string[] = [];
   away = false;
+  /** Id or name of a key or plan that is not valid. */
+  invalid: string | null = null;
   readonly listeners = new Set<() => void>();
   #gate: Promise<void> = Promise.resolve();
 
@@ -59,6 +61,7 @@ export class FakeKeys implements Pick<KeyRepository, "find" | "rehash"> {
   async findPlan(name: string): Promise<PlanRecord | null> {
     if (name !== "default") this.planReads += 1;
     if (this.away) throw new StoreError("unavailable", "fake", "is away");
+    if (this.invalid === name) throw new StoreError("invalid", "fake", "is not valid");
     return this.plans.get(name) ?? null;
   }
 
@@ -78,6 +81,7 @@ export class FakeKeys implements Pick<KeyRepository, "find" | "rehash"> {
     const { away } = this;
     await this.#gate;
     if (away) throw new StoreError("unavailable", "fake", "is away");
+    if (this.invalid === id) throw new StoreError("invalid", "fake", "is not valid");
     return seen;
   }
 }
