@@ -7,14 +7,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createFirstKey, createKey } from "@netfacts/keys";
 import { compileCache } from "../../../test/support/compile-cache.ts";
+import { until } from "../../../test/support/http.ts";
 import { openSqliteStore, type Store, StoreError } from "../src/index.ts";
 import { SqliteConnection } from "../src/sqlite/connection.ts";
 import { sqliteLimits } from "../src/sqlite/sqlite-limits.ts";
 import { listSql } from "../src/sqlite/sqlite-usage.ts";
 import { describeStore } from "./contract.ts";
+import { rejection, timed } from "./store-faults.ts";
 
 let folder: string | null = null;
 const open: Store[] = [];
@@ -234,6 +237,36 @@ describe("a store that cannot be used says so in one line", () => {
     expect(await limits.recover(counted, { owner: "f00d", number: 1 })).toMatchObject({ outcome: "not-done", leased: 10 });
     other.close();
     connection.close();
+  });
+
+  test("locked for long: one limit waits a moment for it, and the next ones fail at once, for a while", async () => {
+    const { limits } = await openStore();
+    const other = new DatabaseSync(path());
+    other.exec("BEGIN IMMEDIATE");
+    const first = await timed(limits.take(counted, 100, 5));
+    expect(first.result).toMatchObject({ outcome: "unknown", cause: { fault: "locked" } });
+    // The event loop, which waits with it, has other work.
+    expect(first.ms).toBeLessThan(1_000);
+    other.exec("ROLLBACK");
+    other.close();
+    // Nobody asks the file.
+    expect(await limits.take(counted, 100, 5)).toMatchObject({ outcome: "unknown", cause: { fault: "locked" } });
+    await until(async () => (await limits.take(counted, 100, 5)).outcome === "granted");
+    expect(await limits.read(counted)).toMatchObject({ leased: 5 });
+  });
+
+  test("locked for a moment: what is no limit waits for it, and the event loop does not", async () => {
+    const store = await openStore();
+    const other = new DatabaseSync(path());
+    other.exec("BEGIN IMMEDIATE");
+    const made = createKey(store, { label: "a", scopes: ["ip"] });
+    await sleep(300);
+    other.exec("ROLLBACK");
+    const { key } = await made;
+    expect(await store.keys.find(key.id)).toEqual(key);
+    other.exec("BEGIN IMMEDIATE");
+    expect((await rejection(createKey(store, { label: "b", scopes: ["ip"] }))).fault).toBe("locked");
+    other.close();
   });
 
   test("full: leases that failed have changed nothing", async () => {

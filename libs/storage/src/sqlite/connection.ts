@@ -1,10 +1,15 @@
 /** One connection to the SQLite file: settings, transactions, and every failure as a StoreError. */
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError, type StoreFault } from "../store-error.ts";
 
-/** SQLite waits this long for another process's write; the event loop waits with it. */
+/** A write waits this long for another process's write. */
 export const busyTimeoutMs = 2_000;
+/** As long as SQLite itself waits once the store is open, as the event loop waits with it. Other processes write for a few ms. */
+export const eventLoopWaitMs = 100;
+/** After a write that waited in vain, no other is tried for so long. */
+const lockedMs = 500;
 
 export type Row = Record<string, SQLOutputValue>;
 
@@ -25,6 +30,7 @@ export class SqliteConnection {
   readonly path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #lockedUntil = Number.NEGATIVE_INFINITY;
 
   /** @throws StoreError */
   constructor(path: string) {
@@ -74,12 +80,46 @@ export class SqliteConnection {
    * A write transaction that survives a power cut. Others survive the end of the process, which is enough for leases and
    * saves a sync of the disk on the event loop for each.
    */
-  durably<T>(work: () => T): T {
+  durably<T>(work: () => T): Promise<T> {
+    return this.patiently(() => this.durablyAtOnce(work));
+  }
+
+  /** The same in this turn of the event loop, which waits for other writers. */
+  durablyAtOnce<T>(work: () => T): T {
     this.exec("PRAGMA synchronous = FULL");
     try {
       return this.transaction(work);
     } finally {
       this.exec("PRAGMA synchronous = NORMAL");
+    }
+  }
+
+  /**
+   * Runs work that writes, for a caller that does not wait: while another process locks the file, only one write in 500 ms makes the event
+   * loop wait for it, and all others fail at once.
+   *
+   * @throws StoreError `locked`; then the work has changed nothing.
+   */
+  unlessLocked<T>(work: () => T): T {
+    if (performance.now() < this.#lockedUntil) throw new StoreError("locked", this.path, "database is locked");
+    try {
+      return work();
+    } catch (error) {
+      if (isLocked(error)) this.#lockedUntil = performance.now() + lockedMs;
+      throw error;
+    }
+  }
+
+  /** The same for a caller that waits: tries for two seconds, and leaves the event loop to others meanwhile. */
+  async patiently<T>(work: () => T): Promise<T> {
+    const deadline = performance.now() + busyTimeoutMs;
+    for (;;) {
+      try {
+        return this.unlessLocked(work);
+      } catch (error) {
+        if (!isLocked(error) || performance.now() >= deadline) throw error;
+        await sleep(Math.max(1, this.#lockedUntil - performance.now()));
+      }
     }
   }
 
@@ -104,6 +144,10 @@ export class SqliteConnection {
       throw asStoreError(this.path, error);
     }
   }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof StoreError && error.fault === "locked";
 }
 
 /** Errors of node:sqlite become StoreErrors; a fault of ours (bad SQL, a broken constraint) stays what it is. */

@@ -12,7 +12,8 @@ export function sqliteAudit(connection: SqliteConnection): AuditRepository {
       const entry = auditEntry(wanted);
       const { at, id, actor, action, target, address, keyId, details } = entry;
       const sql = `INSERT INTO audit (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
-      connection.durably(() => connection.run(sql, at, id, actor, action, target, address, keyId, JSON.stringify(details)));
+      const values = [at, id, actor, action, target, address, keyId, JSON.stringify(details)];
+      await connection.durably(() => connection.run(sql, ...values));
       return entry;
     },
 

@@ -13,7 +13,7 @@ export function sqliteBootstrap(connection: SqliteConnection): BootstrapReposito
 
   return {
     async claim(keyId) {
-      return connection.durably(() => {
+      return await connection.durably(() => {
         const created = connection.run("INSERT INTO markers (name, key_id) VALUES (?, ?) ON CONFLICT DO NOTHING", marker, keyId) === 1;
         return { keyId: created ? keyId : (read() ?? keyId), created };
       });

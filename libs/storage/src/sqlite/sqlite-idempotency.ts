@@ -6,7 +6,7 @@ import type { SqliteConnection } from "./connection.ts";
 export function sqliteIdempotency(connection: SqliteConnection): IdempotencyRepository {
   return {
     async claim({ id, bodyHash, target, expiresAt }, now) {
-      return connection.durably((): IdempotencyOutcome => {
+      return await connection.durably((): IdempotencyOutcome => {
         connection.run("DELETE FROM idempotency WHERE expires_at <= ?", now);
         const known = connection.get("SELECT body_hash, target FROM idempotency WHERE id = ?", id);
         if (known !== undefined) return { outcome: "known", bodyHash: known.body_hash as string, target: known.target as string };
@@ -16,13 +16,13 @@ export function sqliteIdempotency(connection: SqliteConnection): IdempotencyRepo
     },
 
     async settle({ id, bodyHash, target }) {
-      connection.durably(() => {
+      await connection.durably(() => {
         connection.run("UPDATE idempotency SET target = ? WHERE id = ? AND body_hash = ?", target, id, bodyHash);
       });
     },
 
     async release({ id, bodyHash }) {
-      connection.durably(() => {
+      await connection.durably(() => {
         connection.run("DELETE FROM idempotency WHERE id = ? AND body_hash = ?", id, bodyHash);
       });
     },

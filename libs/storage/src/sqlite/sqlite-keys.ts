@@ -19,7 +19,7 @@ export function sqliteKeys(connection: SqliteConnection, changed: () => void): K
   return {
     async insert(key) {
       const sql = `INSERT INTO keys (${columns}) VALUES (${placeholders}) ON CONFLICT (id) DO NOTHING`;
-      const rows = connection.durably(() => connection.run(sql, ...toValues(key)));
+      const rows = await connection.durably(() => connection.run(sql, ...toValues(key)));
       if (rows === 0) return "exists";
       changed();
       return "inserted";
@@ -51,11 +51,11 @@ export function sqliteKeys(connection: SqliteConnection, changed: () => void): K
 
     async rehash(id, from, to) {
       const sql = "UPDATE keys SET hash = ?, hash_algorithm = ?, pepper_id = ? WHERE id = ? AND hash = ?";
-      return connection.durably(() => connection.run(sql, to.hash, to.hashAlgorithm, to.pepperId, id, from)) === 1;
+      return (await connection.durably(() => connection.run(sql, to.hash, to.hashAlgorithm, to.pepperId, id, from))) === 1;
     },
 
     async update(id, version, change: KeyEdit) {
-      const update = connection.durably((): KeyUpdate => {
+      const update = await connection.durably((): KeyUpdate => {
         const current = find(id);
         if (current === null) return { outcome: "absent" };
         if (current.version !== version) return { outcome: "conflict", key: current };

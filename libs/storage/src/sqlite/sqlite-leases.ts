@@ -21,23 +21,25 @@ export function sqliteLeases(connection: SqliteConnection, now: () => number): L
   return {
     async acquire(name, owner, ttlMs) {
       checkLeaseTime(ttlMs);
-      return connection.transaction(() => {
-        const at = now();
-        const row = connection.getNamed(acquireSql, { name, owner, until: at + ttlMs, now: at });
-        if (row !== undefined) return { outcome: "held", lease: toLease(row) };
-        // In one transaction nobody else changes it between the two.
-        return { outcome: "taken", lease: toLease(connection.get("SELECT * FROM leases WHERE name = ?", name) as Row) };
-      });
+      return await connection.patiently(() =>
+        connection.transaction(() => {
+          const at = now();
+          const row = connection.getNamed(acquireSql, { name, owner, until: at + ttlMs, now: at });
+          if (row !== undefined) return { outcome: "held", lease: toLease(row) };
+          // In one transaction nobody else changes it between the two.
+          return { outcome: "taken", lease: toLease(connection.get("SELECT * FROM leases WHERE name = ?", name) as Row) };
+        }),
+      );
     },
 
     async renew(name, owner, ttlMs) {
       checkLeaseTime(ttlMs);
-      const row = connection.getNamed(renewSql, { name, owner, until: now() + ttlMs });
+      const row = await connection.patiently(() => connection.getNamed(renewSql, { name, owner, until: now() + ttlMs }));
       return row === undefined ? { outcome: "lost" } : { outcome: "held", lease: toLease(row) };
     },
 
     async release(name, owner) {
-      connection.run("UPDATE leases SET owner = NULL WHERE name = ? AND owner = ?", name, owner);
+      await connection.patiently(() => connection.run("UPDATE leases SET owner = NULL WHERE name = ? AND owner = ?", name, owner));
     },
 
     async read(name) {

@@ -31,7 +31,7 @@ export function sqliteLimits(connection: SqliteConnection, now: () => number): L
       }
       try {
         const at = now();
-        const row = query(takeSql, window, at, { units, limit, expiresAt: window.expiresAt });
+        const row = connection.unlessLocked(() => query(takeSql, window, at, { units, limit, expiresAt: window.expiresAt }));
         if (row !== undefined) return { outcome: "granted", leased: leasedOf(row), at };
         const leased = leasedOf(query(readSql, window, at));
         return { outcome: "does-not-fit", left: Math.max(0, limit - leased), leased, at };
@@ -45,7 +45,7 @@ export function sqliteLimits(connection: SqliteConnection, now: () => number): L
       if (!Number.isInteger(units) || units < 1) throw new RangeError(`cannot give back ${units} units`);
       try {
         const at = now();
-        const row = query(giveBackSql, window, at, { units });
+        const row = connection.unlessLocked(() => query(giveBackSql, window, at, { units }));
         return row === undefined ? { outcome: "refused" } : { outcome: "returned", leased: leasedOf(row), at };
       } catch (cause) {
         if (!(cause instanceof StoreError)) throw cause;

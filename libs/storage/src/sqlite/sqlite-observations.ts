@@ -205,7 +205,7 @@ function storeOn(connection: SqliteConnection): ObservationStore {
         return true;
       };
       // What is told as complete survives a power failure: this writes the whole log to the disk.
-      const done = progress.complete ? connection.durably(store) : connection.transaction(store);
+      const done = progress.complete ? connection.durablyAtOnce(store) : connection.transaction(store);
       // Whoever else waits for this thread is served between two batches.
       await nextTurn();
       return done ? { ...upload, ...progress, updatedAt: at } : null;

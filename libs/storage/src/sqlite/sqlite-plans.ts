@@ -14,7 +14,7 @@ export function sqlitePlans(connection: SqliteConnection, changed: () => void): 
 
   return {
     async put({ name, rate, month, concurrency, updatedAt }) {
-      const plan = connection.durably((): PlanRecord => {
+      const plan = await connection.durably((): PlanRecord => {
         const version = (find(name)?.version ?? 0) + 1;
         const values = [name, rate.limit, rate.windowSeconds, month.limit, concurrency?.limit ?? null, updatedAt, version];
         connection.run(`REPLACE INTO plans (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`, ...values);
@@ -33,7 +33,7 @@ export function sqlitePlans(connection: SqliteConnection, changed: () => void): 
     },
 
     async delete(name) {
-      const deleted = connection.durably(() => connection.run("DELETE FROM plans WHERE name = ?", name)) === 1;
+      const deleted = (await connection.durably(() => connection.run("DELETE FROM plans WHERE name = ?", name))) === 1;
       if (deleted) changed();
       return deleted;
     },

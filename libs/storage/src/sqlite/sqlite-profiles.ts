@@ -9,7 +9,7 @@ export function sqliteProfiles(connection: SqliteConnection): ProfileRepository 
   return {
     async put({ asn, profile, source, updatedAt }) {
       const sql = `REPLACE INTO profiles (${columns}) VALUES (?, ?, ?, ?)`;
-      connection.durably(() => connection.run(sql, asn, JSON.stringify(profile), source, updatedAt));
+      await connection.durably(() => connection.run(sql, asn, JSON.stringify(profile), source, updatedAt));
     },
 
     async get(asn) {
@@ -28,7 +28,7 @@ export function sqliteProfiles(connection: SqliteConnection): ProfileRepository 
     },
 
     async delete(asn) {
-      return connection.durably(() => connection.run("DELETE FROM profiles WHERE asn = ?", asn)) === 1;
+      return (await connection.durably(() => connection.run("DELETE FROM profiles WHERE asn = ?", asn))) === 1;
     },
   };
 }

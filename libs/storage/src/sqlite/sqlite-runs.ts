@@ -10,7 +10,7 @@ export function sqliteRuns(connection: SqliteConnection): RunRepository {
   return {
     async save(run) {
       const report = JSON.stringify(run.report ?? null);
-      connection.durably(() => {
+      await connection.durably(() => {
         connection.run(`REPLACE INTO runs (${columns}) VALUES (?, ?, ?, ?, ?)`, run.id, run.startedAt, run.endedAt, run.state, report);
         if (run.endedAt !== null) connection.run(`DELETE FROM runs WHERE id IN (${tooMany})`, runsKept);
       });

@@ -15,13 +15,15 @@ export function sqliteStatements(connection: SqliteConnection): StatementReposit
     },
 
     async write(section, rows) {
-      connection.transaction(() => {
-        for (const { asn, text } of rows) {
-          const id = rowKey(section, asn);
-          if (text === null) connection.run("DELETE FROM as_statements WHERE id = ?", id);
-          else connection.run(put, id, text);
-        }
-      });
+      await connection.patiently(() =>
+        connection.transaction(() => {
+          for (const { asn, text } of rows) {
+            const id = rowKey(section, asn);
+            if (text === null) connection.run("DELETE FROM as_statements WHERE id = ?", id);
+            else connection.run(put, id, text);
+          }
+        }),
+      );
       await othersTurn();
     },
 
@@ -32,7 +34,7 @@ export function sqliteStatements(connection: SqliteConnection): StatementReposit
 
     async setVersion(section, { version, asOf }) {
       const sql = "REPLACE INTO as_statement_versions (section, version, as_of) VALUES (?, ?, ?)";
-      connection.run(sql, section, version, JSON.stringify(asOf));
+      await connection.patiently(() => connection.run(sql, section, version, JSON.stringify(asOf)));
     },
   };
 }

@@ -7,7 +7,7 @@ import { makeFolder } from "../make-folder.ts";
 import type { Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { ChangeWatch } from "./change-watch.ts";
-import { busyTimeoutMs, SqliteConnection } from "./connection.ts";
+import { busyTimeoutMs, eventLoopWaitMs, SqliteConnection } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { sqliteAudit } from "./sqlite-audit.ts";
 import { sqliteBootstrap } from "./sqlite-bootstrap.ts";
@@ -41,6 +41,7 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
   const now = options.now ?? Date.now;
   const connection = await connect(path);
   deleteExpiredWindows(connection, now());
+  connection.exec(`PRAGMA busy_timeout = ${eventLoopWaitMs}`);
   const housekeeping = setInterval(() => sweep(connection, now()), housekeepingMs).unref();
   const watch = new ChangeWatch(connection);
   return {
@@ -120,7 +121,7 @@ function checkWritable(path: string): void {
 
 function sweep(connection: SqliteConnection, now: number): void {
   try {
-    deleteExpiredWindows(connection, now);
+    connection.unlessLocked(() => deleteExpiredWindows(connection, now));
   } catch (error) {
     // Housekeeping only: the next sweep takes them, and readers check the expiry themselves.
     if (!(error instanceof StoreError)) throw error;

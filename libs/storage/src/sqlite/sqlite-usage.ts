@@ -25,10 +25,12 @@ export function sqliteUsage(connection: SqliteConnection, now: () => number): Us
   return {
     async add(batch) {
       const rows = condense(batch);
-      connection.transaction(() => {
-        if (connection.run(writerSql, batch.writer, batch.sequence, now()) === 0) return;
-        for (const row of rows) connection.run(addSql, row.keyId, row.day, row.routeClass, row.bucket, row.counted, row.uncounted);
-      });
+      await connection.patiently(() =>
+        connection.transaction(() => {
+          if (connection.run(writerSql, batch.writer, batch.sequence, now()) === 0) return;
+          for (const row of rows) connection.run(addSql, row.keyId, row.day, row.routeClass, row.bucket, row.counted, row.uncounted);
+        }),
+      );
     },
 
     async list(query, page) {
@@ -42,11 +44,11 @@ export function sqliteUsage(connection: SqliteConnection, now: () => number): Us
     },
 
     async removeBefore(day, limit) {
-      return connection.run(removeSql, day, limit);
+      return await connection.patiently(() => connection.run(removeSql, day, limit));
     },
 
     async forgetWriters(day, limit) {
-      return connection.run(forgetSql, Date.parse(day), limit);
+      return await connection.patiently(() => connection.run(forgetSql, Date.parse(day), limit));
     },
 
     async monthTotal(bucket, month) {
