@@ -18,6 +18,24 @@ version 1.2.3.4.5, 300.1.1.1, 12:34:56, a::b::c, ::`;
   expect(await extract("")).toEqual({});
 });
 
+test("addresses behind a label, at the end of a sentence and in the lines of tcpdump are found", async () => {
+  const log = `time:[2026-11-27T03:14:16]\thost:193.0.6.139\tstatus:200
+ip:8.8.8.8, remote_addr:2001:db8::1, tcp:1.1.1.1:53
+Connection closed by 9.9.9.9.
+03:14:16.000001 IP 193.0.6.140.51234 > 193.0.6.141.443: Flags [S], seq 1
+03:14:16.000001 IP6 2001:db8::2.51234 > 2001:db8::3.443: Flags [S], seq 1`;
+  const found = ["193.0.6.139", "8.8.8.8", "2001:db8::1", "1.1.1.1", "9.9.9.9", "193.0.6.140", "193.0.6.141", "2001:db8::2", "2001:db8::3"];
+  expect(Object.keys(await extract(log))).toEqual(found);
+});
+
+test("what looks like an address is none: versions, times, hardware addresses, digests and names in programs", async () => {
+  const log = `nginx/1.2.3.4.5 OID 1.3.6.1.4.1.2021. libc6 1:2.3.4.5-1 v1.2.3.4 time:12:30:45 [27/Nov/2026:03:14:16 +0000]
+hwaddr:00:11:22:33:44:55 00:11:22:33:44:55 wwn:50:06:01:60:3b:20:1a:2f MD5:d4:1d:8c:d9:8f:00:b2:04:e9:80:09:98:ec:f8:42:7e
+std::vector ::foo Ab::Cd::foo pkg:::fun a:::b x::y host::1 ref:abc:def`;
+  expect(await extract(log)).toEqual({});
+  expect(await extractAddresses(`${log}\n\n1.1.1.1`, () => null)).toMatchObject({ lines: 5, linesWithout: 3 });
+});
+
 test("lines behind the first 100,000 are left out, which is told", async () => {
   const lines = (count: number) => extractAddresses("1.1.1.1\n".repeat(count), () => null);
   expect(await lines(linesMax)).toMatchObject({ lines: linesMax, isCut: false });

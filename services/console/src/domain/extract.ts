@@ -6,13 +6,21 @@ import type { Pause } from "./bulk-table.ts";
 export const linesMax = 100_000;
 /** Of one line; what is behind is not looked at. */
 const lineCharactersMax = 10_000;
-/** Runs of the characters of addresses; a port behind IPv4 and brackets around IPv6 are no part of them. */
-const candidate = /(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|[0-9a-f]*:[0-9a-f:]*:[0-9a-f:.]*)/gi;
+/**
+ * Runs of the characters of addresses. A port behind IPv4, a label such as `host:`, and brackets around IPv6 are no part of them.
+ * A label has a letter that no IPv6 address has. Five numbers with dots are a version, except in tcpdump's `1.2.3.4.443 > 5.6.7.8.80`.
+ */
+const candidate =
+  /(?:(?<![\w.:])|(?<=[g-z_]\w*:))(?:\d{1,3}(?:\.\d{1,3}){3}(?:(?!\w|\.\w)|(?=\.\d{1,5} > )|(?<= > [\d.]+)(?=\.\d{1,5}:))|[0-9a-f]*:[0-9a-f:]*:[0-9a-f:.]*(?![\w:]))/gi;
+/** A hardware address of eight bytes, which could be read as IPv6. */
+const eui64 = /^(?:[0-9a-f]{2}:){7}[0-9a-f]{2}$/i;
 
 export interface Extracted {
   /** Canonical text of an address → lines that have it. */
   readonly addresses: ReadonlyMap<string, number>;
   readonly lines: number;
+  /** Lines that have text, and no address. */
+  readonly linesWithout: number;
   /** Whether lines behind the first 100,000 were left out. */
   readonly isCut: boolean;
 }
@@ -21,23 +29,36 @@ export interface Extracted {
 export async function extractAddresses(text: string, pause: Pause): Promise<Extracted> {
   const addresses = new Map<string, number>();
   let lines = 0;
+  let linesWithout = 0;
   let start = 0;
   while (start < text.length && lines < linesMax) {
-    const found = text.indexOf("\n", start);
-    const end = found < 0 ? text.length : found;
+    const newline = text.indexOf("\n", start);
+    const end = newline < 0 ? text.length : newline;
     const line = text.slice(start, Math.min(end, start + lineCharactersMax));
-    for (const address of new Set(addressesOf(line))) addresses.set(address, (addresses.get(address) ?? 0) + 1);
+    const found = new Set(addressesOf(line));
+    for (const address of found) addresses.set(address, (addresses.get(address) ?? 0) + 1);
+    if (found.size === 0 && line.trim() !== "") linesWithout += 1;
     lines += 1;
     start = end + 1;
     const pausing = pause();
     if (pausing !== null) await pausing;
   }
-  return { addresses, lines, isCut: start < text.length };
+  return { addresses, lines, linesWithout, isCut: start < text.length };
 }
 
 function* addressesOf(line: string): Generator<string> {
   for (const [text] of line.matchAll(candidate)) {
-    const address = parseAddress(text.replace(/[.:]+$/, (end) => (end === "::" ? end : ""))) ?? parseAddress(text);
+    if (eui64.test(text)) continue;
+    const address =
+      readings(text)
+        .map(parseAddress)
+        .find((read) => read !== null) ?? null;
     if (address !== null) yield formatAddress(address);
   }
+}
+
+/** Without the marks of a sentence behind it, as it is, and without the port that tcpdump writes behind IPv6. */
+function readings(text: string): string[] {
+  const bare = text.replace(/[.:]+$/, (end) => (end === "::" ? end : ""));
+  return [bare, text, ...(bare.includes(":") ? [bare.replace(/\.\d{1,5}$/, "")] : [])];
 }
