@@ -100,6 +100,7 @@ export const texts = {
     tooLarge: "This file is larger than 256 MiB. Cut it into parts.",
     unreadable: "This file cannot be read.",
     cut: (lines: string) => `Only the first ${lines} lines were read.`,
+    without: (lines: string) => `No address was found in ${lines}.`,
     progress: "Addresses asked",
     table: "Addresses",
     filter: "Filter",

@@ -3,7 +3,8 @@
 import type { NetfactsClient } from "@netfacts/client";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Failure, failureOf } from "../answer.ts";
-import { type Column, columns, csv, filtered, type Pause, type Row, rowOf, type Share, sorted, Tally } from "../domain/bulk-table.ts";
+import { type Job, job, newJob, pasted } from "../bulk-job.ts";
+import { type Column, columns, csv, filtered, type Pause, type Row, rowOf, type Share, sorted } from "../domain/bulk-table.ts";
 import { extractAddresses, linesMax } from "../domain/extract.ts";
 import { count, counted, share } from "../domain/format.ts";
 import { Card, Outside, PrefixLink } from "../parts/basics.tsx";
@@ -36,14 +37,7 @@ function pauses(): Pause {
         );
 }
 
-interface Job {
-  readonly addresses: readonly (readonly [ip: string, lines: number])[];
-  readonly lines: number;
-  readonly isCut: boolean;
-}
-
 export function BulkPage() {
-  const [job, setJob] = useState<Job | null>(null);
   const [isReading, setReading] = useState(false);
   const [fault, setFault] = useState("");
   const read = async (source: string | File | undefined) => {
@@ -52,9 +46,9 @@ export function BulkPage() {
     if (typeof source !== "string" && source.size > fileBytesMax) return setFault(texts.bulk.tooLarge);
     setReading(true);
     try {
-      const { addresses, lines, isCut } = await extractAddresses(typeof source === "string" ? source : await source.text(), pauses());
-      if (addresses.size === 0) setFault(texts.bulk.noAddress);
-      else setJob({ addresses: [...addresses], lines, isCut });
+      const extracted = await extractAddresses(typeof source === "string" ? source : await source.text(), pauses());
+      if (extracted.addresses.size === 0) setFault(texts.bulk.noAddress);
+      else job.value = newJob(extracted);
     } catch {
       setFault(texts.bulk.unreadable);
     } finally {
@@ -63,20 +57,36 @@ export function BulkPage() {
   };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    read(String(new FormData(event.currentTarget as HTMLFormElement).get("list") ?? ""));
+    read(pasted.value);
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     read(event.dataTransfer?.files[0] ?? event.dataTransfer?.getData("text"));
   };
-  if (job !== null) return <Results key={job.addresses.length} job={job} close={() => setJob(null)} />;
+  if (job.value !== null)
+    return (
+      <Results
+        job={job.value}
+        close={() => {
+          job.value = null;
+        }}
+      />
+    );
   return (
     <>
       <h1>{texts.bulk.title}</h1>
       <p>{texts.bulk.lead}</p>
       <form class="bulk" onSubmit={submit} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
         <label for="list">{texts.bulk.list}</label>
-        <textarea id="list" name="list" rows={10} spellcheck={false} />
+        <textarea
+          id="list"
+          rows={10}
+          spellcheck={false}
+          value={pasted.value}
+          onInput={({ currentTarget }) => {
+            pasted.value = currentTarget.value;
+          }}
+        />
         <label for="file">{texts.bulk.file}</label>
         <input id="file" type="file" onChange={({ currentTarget }) => read(currentTarget.files?.[0])} />
         <p class="fault" role="alert">
@@ -92,30 +102,28 @@ export function BulkPage() {
 
 interface Progress {
   readonly rows: readonly Row[];
-  /** Of the rows. */
-  readonly tally: Tally;
   readonly failure: Failure | null;
   readonly isDone: boolean;
 }
 
-/** Asks for what is missing; a failure keeps what is there, and `again` goes on behind it. */
+/** Asks for what the job has no row for. A failure keeps the rows, and `again` asks for the rest. */
 function useRows(job: Job): [Progress, () => void] {
-  const rows = useRef<Row[]>([]);
-  const tally = useRef(new Tally());
-  const [progress, setProgress] = useState<Progress>({ rows: [], tally: tally.current, failure: null, isDone: false });
+  const { addresses, rows, tally } = job;
+  const [progress, setProgress] = useState<Progress>({ rows: [...rows], failure: null, isDone: rows.length === addresses.length });
   const [attempt, setAttempt] = useState(0);
   const client = patientClient.value;
-  // Another attempt asks for the rest.
   useEffect(() => {
+    if (rows.length === addresses.length) return;
     const leaving = new AbortController();
-    const show = (failure: Failure | null, isDone: boolean) =>
-      setProgress({ rows: [...rows.current], tally: tally.current, failure, isDone });
+    const show = (failure: Failure | null, isDone: boolean) => setProgress({ rows: [...rows], failure, isDone });
     const add = (row: Row) => {
-      rows.current.push(row);
-      tally.current.add(row);
+      // Results that had arrived when the page was left: the next page asks for them, too.
+      if (leaving.signal.aborted) return;
+      rows.push(row);
+      tally.add(row);
     };
     show(null, false);
-    ask(client, { rest: job.addresses.slice(rows.current.length), add, show: () => show(null, false) }, leaving.signal).then(
+    ask(client, { rest: addresses.slice(rows.length), add, show: () => show(null, false) }, leaving.signal).then(
       () => leaving.signal.aborted || show(null, true),
       (error) => leaving.signal.aborted || show(failureOf(error), false),
     );
@@ -182,7 +190,8 @@ function useArranged(rows: readonly Row[], filter: string, order: Order | null):
 }
 
 function Results({ job, close }: { readonly job: Job; readonly close: () => void }) {
-  const [{ rows, tally, failure, isDone }, again] = useRows(job);
+  const [{ rows, failure, isDone }, again] = useRows(job);
+  const { tally } = job;
   const [filter, setFilter] = useState("");
   const [order, setOrder] = useState<Order | null>(null);
   const shown = useArranged(rows, filter, order);
@@ -197,6 +206,7 @@ function Results({ job, close }: { readonly job: Job; readonly close: () => void
       </h1>
       {isDone ? null : <progress aria-label={texts.bulk.progress} max={total} value={rows.length} />}
       {job.isCut ? <p class="note">{texts.bulk.cut(count(linesMax))}</p> : null}
+      {job.linesWithout === 0 ? null : <p class="note">{texts.bulk.without(counted(job.linesWithout, "line"))}</p>}
       {failure === null ? null : <Failed failure={failure} again={again} />}
       <div class="cards">
         <Chart title={texts.bulk.charts.as} shares={tally.shares("as")} total={rows.length} />
