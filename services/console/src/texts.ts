@@ -187,6 +187,7 @@ export const texts = {
     typescript: "TypeScript",
     copy: "Copy",
     copied: "Copied",
+    selected: "Your browser does not let this page copy. The text is selected: press Ctrl+C, or ⌘C on a Mac.",
   },
   tree: {
     counts: (around: string, inside: string) => `${around} around it, ${inside} inside it.`,

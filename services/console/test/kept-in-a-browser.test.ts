@@ -1,9 +1,9 @@
-/** What a reader does not lose: a list when its page is left or another key is used. */
+/** What a reader does not lose: a list when its page is left or another key is used, a copy where the browser forbids it. */
 
 import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
 import { browserTest, type ConsoleInBrowser, startConsole } from "./support/console-browser.ts";
 
-const inBrowser = browserTest(1);
+const inBrowser = browserTest(2);
 
 let site: ConsoleInBrowser;
 beforeAll(async () => {
@@ -32,6 +32,27 @@ inBrowser("a list outlives another page and another key, and is asked for once",
   expect(asked()).toBe(before);
   await page.locator("button", { hasText: "Another list" }).click();
   expect(await page.inputValue("#list")).toBe("host:193.0.6.139\nip:193.0.6.140\nnothing here");
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("a text is copied without a clipboard, and selected where the browser forbids to copy", async () => {
+  const { page, complaints } = await site.open("/address/193.0.6.139");
+  await page.locator("summary", { hasText: "curl" }).click();
+  const button = page.locator(".snippets button");
+  const selected = async () => String(await page.evaluate("getSelection().toString()"));
+  // As on a page of http:// that is not of this machine.
+  await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true })');
+  await page.evaluate("document.execCommand = () => (window.copiedText = getSelection().toString()) !== ''");
+  await button.click();
+  await page.locator(".snippets button", { hasText: "Copied" }).waitFor();
+  expect(await page.evaluate("window.copiedText")).toContain("curl -sS");
+  await page.evaluate("document.execCommand = () => false");
+  const refused = "{ writeText: () => Promise.reject(new DOMException('no', 'NotAllowedError')) }";
+  await page.evaluate(`getSelection().removeAllRanges(); Object.defineProperty(navigator, "clipboard", { value: ${refused} })`);
+  await button.click();
+  await page.locator(".snippets [role=status]", { hasText: "press Ctrl+C" }).waitFor();
+  expect(await selected()).toContain("curl -sS");
   expect(complaints).toEqual([]);
   await page.close();
 });

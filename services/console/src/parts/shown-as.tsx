@@ -1,11 +1,12 @@
 /** The answer as JSON, and the request as curl and TypeScript; and the age of the data behind it. */
 
 import type { Meta } from "@netfacts/contracts";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { duration, moment, words } from "../domain/format.ts";
 import { curl, type Lookup, typescript } from "../domain/snippets.ts";
 import { texts } from "../texts.ts";
 import { Card, Outside } from "./basics.tsx";
+import { CopyButton } from "./copy-button.tsx";
 
 export function Snippets({ lookup, record }: { readonly lookup: Lookup; readonly record: object }) {
   const forms = [
@@ -25,18 +26,17 @@ export function Snippets({ lookup, record }: { readonly lookup: Lookup; readonly
 
 function Snippet({ name, text }: { readonly name: string; readonly text: () => string }) {
   const [isOpen, setOpen] = useState(false);
-  const [isCopied, setCopied] = useState(false);
-  const copy = () => navigator.clipboard?.writeText(text()).then(() => setCopied(true));
+  const place = useRef<HTMLPreElement>(null);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{name}</summary>
       {isOpen ? (
         <>
-          <button type="button" onClick={copy}>
-            {isCopied ? texts.shown.copied : texts.shown.copy}
-          </button>
+          <CopyButton text={text} place={place} />
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
-          <pre tabIndex={0}>{text()}</pre>
+          <pre ref={place} tabIndex={0}>
+            {text()}
+          </pre>
         </>
       ) : null}
     </details>

@@ -1,8 +1,8 @@
 /** A new key's secret, which is shown once. */
 
-import { useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { Outside } from "../../parts/basics.tsx";
-import { texts as shared } from "../../texts.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
 import { texts } from "../texts.ts";
 
 interface SecretProps {
@@ -14,16 +14,6 @@ interface SecretProps {
 
 export function Secret({ label, secret, done }: SecretProps) {
   const field = useRef<HTMLInputElement>(null);
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    field.current?.select();
-    // Only pages of a secure origin have a clipboard, if the browser allows it; what is selected can be copied all the same.
-    const copied = await Promise.resolve(navigator.clipboard?.writeText(secret ?? "")).then(
-      () => navigator.clipboard !== undefined || document.execCommand("copy"),
-      () => document.execCommand("copy"),
-    );
-    setCopied(copied);
-  };
   return (
     <section class="secret" aria-labelledby="secret-title">
       <h2 id="secret-title">
@@ -44,9 +34,7 @@ export function Secret({ label, secret, done }: SecretProps) {
               spellcheck={false}
               onFocus={({ currentTarget }) => currentTarget.select()}
             />
-            <button type="button" onClick={copy}>
-              {isCopied ? shared.shown.copied : shared.shown.copy}
-            </button>
+            <CopyButton text={() => secret} place={field} />
           </div>
         </>
       )}
