@@ -208,12 +208,19 @@ export class NetfactsClient implements OperationMethods {
     const text = search.toString();
     const call = { path: `/api/v1${path}${text === "" ? "" : `?${text}`}`, accept: "application/json", signal };
     return this.#transport.ask(call, async ({ response }) => {
-      const body = await response.text();
-      try {
-        return JSON.parse(body) as T;
-      } catch (cause) {
-        throw new NetfactsUnreachable("the response is not JSON", { status: response.status, cause });
-      }
+      return readRecord(await response.text(), response.status) as T;
     });
   }
+}
+
+/** @returns an object with members: a proxy may respond with JSON of its own. */
+function readRecord(body: string, status: number): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch (cause) {
+    throw new NetfactsUnreachable("the response is not JSON", { status, cause });
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0) return value;
+  throw new NetfactsUnreachable("the response is JSON and no record of Netfacts", { status });
 }

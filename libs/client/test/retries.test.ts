@@ -145,6 +145,11 @@ test("an answer that breaks off, and one of a proxy, are asked again and then to
   expect(server.asked).toHaveLength(1);
 });
 
+test.each([{}, null, [], "text"])("a response of %j is no record", async (body) => {
+  server.script(json(body));
+  await expect(client({ retry: { attemptsMax: 1 } }).me()).rejects.toThrow("no record of Netfacts");
+});
+
 test("silence ends at the time bound", async () => {
   server.script(() => {});
   await expect(client({ timeoutMs: 100, retry: { attemptsMax: 1 } }).me()).rejects.toThrow("no response within 100 ms");

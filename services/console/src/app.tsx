@@ -19,6 +19,7 @@ import {
   ValidityForm,
   ValidityPage,
 } from "./pages/lazy.ts";
+import { Boundary } from "./parts/boundary.tsx";
 import { SearchField } from "./parts/search-field.tsx";
 import { ThemeChoice } from "./parts/theme-choice.tsx";
 import { followLinks, path, query } from "./router.ts";
@@ -117,7 +118,9 @@ export function App() {
         ) : shown.needsKey && !hasKey.value ? (
           <KeyForm title={shown.title} />
         ) : (
-          <div key={path.value}>{shown.page}</div>
+          <div key={path.value}>
+            <Boundary again={null}>{shown.page}</Boundary>
+          </div>
         )}
       </main>
       {isHelp ? <Help close={() => setHelp(false)} /> : null}

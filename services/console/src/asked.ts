@@ -13,8 +13,21 @@ export type Answer<T> =
   | { readonly state: "answered"; readonly record: T };
 
 export function failureOf(error: unknown): Failure {
-  if (error instanceof NetfactsProblem) return { kind: "problem", problem: error.problem, retryAfter: error.retryAfterSeconds };
+  if (error instanceof NetfactsProblem) {
+    const { problem, retryAfterSeconds } = error;
+    if (isShowable(problem)) return { kind: "problem", problem, retryAfter: retryAfterSeconds };
+    return { kind: "unreachable", detail: `the problem with status ${error.status} is not in the form of Netfacts` };
+  }
   return { kind: "unreachable", detail: error instanceof Error ? error.message : String(error) };
+}
+
+/** A proxy, or a server of another version, may use the form of problems with other members. */
+function isShowable({ code, title, detail, errors = [] }: Problem): boolean {
+  return [code, title, detail].every((text) => typeof text === "string") && Array.isArray(errors) && errors.every(hasMessage);
+}
+
+function hasMessage(error: { readonly message?: unknown } | null): boolean {
+  return typeof error?.message === "string";
 }
 
 /**

@@ -78,6 +78,10 @@ export const texts = {
   loading: "Asking the API…",
   slow: "The API has not answered yet. It may be busy; this page waits up to 30 seconds.",
   retry: "Try again",
+  unshowable: {
+    title: "This answer cannot be shown",
+    text: "It is not in the form that this page expects. A proxy may have changed it, or a new version was installed. Try again, or reload the page.",
+  },
   failed: {
     unreachable: "The API cannot be reached",
     unreachableDo: "Check your connection. If it works, the service may be starting: try again in a moment.",

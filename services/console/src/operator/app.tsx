@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { Boundary } from "../parts/boundary.tsx";
 import { ThemeChoice } from "../parts/theme-choice.tsx";
 import { linkFollower, path } from "../router.ts";
 import { texts as shared } from "../texts.ts";
@@ -93,7 +94,9 @@ export function OperatorApp() {
             <p>{texts.notFound}</p>
           </>
         ) : hasKey.value ? (
-          <div key={path.value}>{shown.page}</div>
+          <div key={path.value}>
+            <Boundary again={null}>{shown.page}</Boundary>
+          </div>
         ) : (
           <AdminKeyForm title={shown.title} />
         )}

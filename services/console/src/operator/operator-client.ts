@@ -99,9 +99,13 @@ export class OperatorClient {
       request.onerror = unreachable;
       request.onabort = () => reject(signal.reason);
       request.onload = () => {
-        if (request.status < 300) return resolve(JSON.parse(request.responseText) as ObservationUpload);
-        const header = (name: string) => request.getResponseHeader(name);
-        reject(failureOf(request.status, header, request.responseText));
+        const { status, responseText } = request;
+        if (status >= 300) return reject(failureOf(status, (name) => request.getResponseHeader(name), responseText));
+        try {
+          resolve(readRecord<ObservationUpload>("uploadObservations", responseText, status));
+        } catch (failure) {
+          reject(failure);
+        }
       };
       signal.addEventListener("abort", () => request.abort(), { once: true });
       request.open(method, url);
@@ -113,7 +117,7 @@ export class OperatorClient {
   }
 
   #json<T>(name: CallName, asked: Asked): Promise<T> {
-    return this.#ask(name, asked, async (response) => (await response.json()) as T);
+    return this.#ask(name, asked, async (response) => readRecord<T>(name, await response.text(), response.status));
   }
 
   async #ask<T>(name: CallName, asked: Asked, read: (response: Response) => Promise<T>): Promise<T> {
@@ -148,6 +152,19 @@ export class OperatorClient {
     const search = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
     return this.#origin + path + (search === "" ? "" : `?${search}`);
   }
+}
+
+/** A proxy may respond with something of its own, and status 200. */
+function readRecord<T>(name: CallName, text: string, status: number): T {
+  let value: unknown = null;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Refused below.
+  }
+  const members = typeof value === "object" && value !== null && !Array.isArray(value) ? (value as { readonly items?: unknown }) : {};
+  if (name.startsWith("list") ? Array.isArray(members.items) : Object.keys(members).length > 0) return members as T;
+  throw new NetfactsUnreachable("the response is not from Netfacts", { status });
 }
 
 /** A proxy may respond in its own form. */

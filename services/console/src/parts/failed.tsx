@@ -6,6 +6,7 @@ import { useContext, useEffect, useState } from "preact/hooks";
 import type { Answer, Failure } from "../asked.ts";
 import { texts } from "../texts.ts";
 import { Outside } from "./basics.tsx";
+import { Boundary } from "./boundary.tsx";
 
 /** The key that the pages ask with; null: they have none. */
 export const KeyInUse = createContext<{ readonly hasKey: ReadonlySignal<boolean>; readonly forget: () => void } | null>(null);
@@ -23,8 +24,18 @@ interface AnsweredProps<T> {
 
 /** Shows the answer once it is there. */
 export function Answered<T>({ answer, again, isPart = false, children }: AnsweredProps<T>) {
-  if (answer.state === "answered") return <>{children(answer.record)}</>;
+  if (answer.state === "answered")
+    return (
+      <Boundary again={again} isPart={isPart}>
+        <Record record={answer.record} shown={children} />
+      </Boundary>
+    );
   return answer.state === "loading" ? <Loading isPart={isPart} /> : <Failed failure={answer.failure} again={again} isPart={isPart} />;
+}
+
+/** A component of its own: a boundary does not see what fails in its parent. */
+function Record<T>({ record, shown }: { readonly record: T; readonly shown: (record: T) => ComponentChildren }) {
+  return <>{shown(record)}</>;
 }
 
 function Loading({ isPart }: { readonly isPart: boolean }) {
