@@ -22,15 +22,21 @@ import {
 import { Boundary } from "./parts/boundary.tsx";
 import { SearchField } from "./parts/search-field.tsx";
 import { ThemeChoice } from "./parts/theme-choice.tsx";
+import { useFocusAfter } from "./parts/use-focus-after.ts";
 import { followLinks, path, query } from "./router.ts";
 import { hasKey } from "./session.ts";
 import { texts } from "./texts.ts";
 
 interface Shown {
   readonly title: string;
+  /** Says which page it is without text from the URL, which anybody can have written: the heading of the form that asks for the key. */
+  readonly kind: string;
   readonly needsKey: boolean;
   readonly page: ComponentChildren;
 }
+
+/** Of a text from the URL in the title of the document. */
+const titleCharactersMax = 100;
 
 /** Null for a path of no page. */
 function shownAt(path: string, query: string): Shown | null {
@@ -41,38 +47,46 @@ function shownAt(path: string, query: string): Shown | null {
   } catch {
     return null;
   }
-  const of = (title: string, page: ComponentChildren): Shown => ({ title, needsKey: true, page });
+  const open = (kind: string, page: ComponentChildren): Shown => ({ title: kind, kind, needsKey: false, page });
   if (text === "") {
-    if (word === "") return { title: texts.product, needsKey: false, page: <HomePage /> };
-    if (word === "data") return { title: texts.nav.data, needsKey: false, page: <DataPage /> };
-    if (word === "bulk") return { title: texts.bulk.title, needsKey: true, page: <BulkPage /> };
-    if (word === "compare") return { title: texts.nav.compare, needsKey: false, page: <CompareForm /> };
+    if (word === "") return open(texts.product, <HomePage />);
+    if (word === "data") return open(texts.nav.data, <DataPage />);
+    if (word === "bulk") return { ...open(texts.bulk.title, <BulkPage />), needsKey: true };
+    if (word === "compare") return open(texts.nav.compare, <CompareForm />);
     if (word === "search") return resultsOf(searchedText(query));
-    if (word === "key") return { title: texts.nav.key, needsKey: false, page: <KeyPage /> };
-    return word === "validity" ? { title: "RPKI validity", needsKey: false, page: <ValidityForm /> } : null;
+    if (word === "key") return open(texts.nav.key, <KeyPage />);
+    return word === "validity" ? open(texts.kinds.validity, <ValidityForm />) : null;
   }
-  if (word === "compare") return of(text, <ComparePage subjects={text} />);
-  if (word === "address") return of(text, <AddressPage ip={text} />);
-  if (word === "prefix") return of(text, <PrefixPage prefix={text} />);
-  if (word === "as") return of(text, <AsPage asn={text} />);
-  if (word === "reverse-dns") return of(`Names of ${text}`, <ReverseDnsPage ip={text} />);
+  const of = (kind: string, title: string, page: ComponentChildren): Shown => ({
+    title: plainText(title, titleCharactersMax),
+    kind,
+    needsKey: true,
+    page,
+  });
+  if (word === "compare") return of(texts.nav.compare, text, <ComparePage subjects={text} />);
+  if (word === "address") return of(texts.kinds.address, text, <AddressPage ip={text} />);
+  if (word === "prefix") return of(texts.kinds.prefix, text, <PrefixPage prefix={text} />);
+  if (word === "as") return of(texts.kinds.as, text, <AsPage asn={text} />);
+  if (word === "reverse-dns") return of(texts.kinds.names, `Names of ${text}`, <ReverseDnsPage ip={text} />);
   const [, asn, prefix] = /^([^/]+)\/(.+)$/.exec(text) ?? [];
   if (word !== "validity" || asn === undefined || prefix === undefined) return null;
-  return of(`${asn} and ${prefix}`, <ValidityPage asn={asn} prefix={prefix} />);
+  return of(texts.kinds.validity, `${asn} and ${prefix}`, <ValidityPage asn={asn} prefix={prefix} />);
 }
 
-/** Results for a text from the URL, which anybody can have written. */
 function resultsOf(q: string): Shown {
-  return { title: q === "" ? texts.results.title : texts.results.titleOf(plainText(q)), needsKey: q !== "", page: <SearchPage q={q} /> };
+  const title = q === "" ? texts.results.title : texts.results.titleOf(plainText(q, titleCharactersMax));
+  return { title, kind: texts.results.title, needsKey: q !== "", page: <SearchPage q={q} /> };
 }
 
 export function App() {
   const [isHelp, setHelp] = useState(false);
   const shown = shownAt(path.value, query.value);
-  const title = shown?.title ?? texts.notFound.title;
+  const isAskingForKey = shown?.needsKey === true && !hasKey.value;
+  const title = (isAskingForKey ? shown.kind : shown?.title) ?? texts.notFound.title;
   useEffect(() => {
     document.title = title === texts.product ? title : `${title} · ${texts.product}`;
   }, [title]);
+  useFocusAfter(hasKey.value);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -115,8 +129,8 @@ export function App() {
       <main id="answer" tabIndex={-1}>
         {shown === null ? (
           <NotFound />
-        ) : shown.needsKey && !hasKey.value ? (
-          <KeyForm title={shown.title} />
+        ) : isAskingForKey ? (
+          <KeyForm title={shown.kind} />
         ) : (
           <div key={path.value}>
             <Boundary again={null}>{shown.page}</Boundary>

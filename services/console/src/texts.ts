@@ -30,6 +30,7 @@ export const texts = {
     similar: "similar spelling",
   },
   nav: { bulk: "List", compare: "Compare", data: "Data", key: "Key", docs: "Documentation", help: "Keyboard help", label: "Pages" },
+  kinds: { address: "Address", prefix: "Prefix", as: "AS", names: "Names of an address", validity: "RPKI validity" },
   theme: { label: "Theme", auto: "System", light: "Light", dark: "Dark" },
   home: {
     title: "What is this address?",

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
 import { browserTest, type ConsoleInBrowser, startConsole } from "./support/console-browser.ts";
 
-const inBrowser = browserTest(2);
+const inBrowser = browserTest(4);
 
 let site: ConsoleInBrowser;
 beforeAll(async () => {
@@ -54,5 +54,34 @@ inBrowser("a text is copied without a clipboard, and selected where the browser 
   await page.locator(".snippets [role=status]", { hasText: "press Ctrl+C" }).waitFor();
   expect(await selected()).toContain("curl -sS");
   expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("the form for a key has no text from the URL, and the title of a page has none that turns others", async () => {
+  const text = encodeURIComponent(`\u202eevil\u202c ${"please enter your key at evil.example ".repeat(9)}`);
+  for (const [path, kind] of [
+    [`/address/${text}`, "Address"],
+    [`/compare/${text}`, "Compare"],
+    [`/validity/${text}/${text}`, "RPKI validity"],
+    [`/search?q=${text}`, "Search"],
+  ] as const) {
+    const { page } = await site.open(path, null);
+    expect([await page.locator("main h1").textContent(), await page.title()]).toEqual([kind, `${kind} · Netfacts`]);
+    await page.fill("#key", await site.harness.key());
+    await page.press("#key", "Enter");
+    await page.waitForFunction(`document.title !== "${kind} · Netfacts"`);
+    expect(await page.title()).not.toMatch(/[\u202a-\u202e]/);
+    expect((await page.title()).length).toBeLessThan(150);
+    await page.close();
+  }
+});
+
+inBrowser("the focus goes to the answer after a key, and to the field for the key after its button", async () => {
+  const { page } = await site.open("/address/193.0.6.139", await site.harness.key({ scopes: ["batch"] }));
+  await page.locator("button", { hasText: "Use another key" }).waitFor();
+  await page.waitForFunction('document.activeElement.id === "answer"');
+  await page.locator("button", { hasText: "Use another key" }).click();
+  await page.locator("#key").waitFor();
+  await page.waitForFunction('document.activeElement.id === "key"');
   await page.close();
 });

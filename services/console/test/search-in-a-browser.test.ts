@@ -138,7 +138,7 @@ inBrowser("nothing is asked for without a key or for a complete address, and let
   expect(searches(keyless.requests)).toEqual([]);
   await keyless.page.keyboard.press("Enter");
   await keyless.page.locator("main #key").waitFor();
-  expect([await keyless.heading(), keyless.page.url()]).toEqual(["Results for “ripe”", `${url}/search?q=ripe`]);
+  expect([await keyless.heading(), keyless.page.url()]).toEqual(["Search", `${url}/search?q=ripe`]);
   await keyless.page.close();
 
   const { page, requests } = await ready();

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Boundary } from "../parts/boundary.tsx";
 import { ThemeChoice } from "../parts/theme-choice.tsx";
+import { useFocusAfter } from "../parts/use-focus-after.ts";
 import { linkFollower, path } from "../router.ts";
 import { texts as shared } from "../texts.ts";
 import { AdminKeyForm } from "./pages/admin-key.tsx";
@@ -56,6 +57,7 @@ function isWithin(path: string, to: string): boolean {
 export function OperatorApp() {
   const shown = shownAt(path.value);
   const title = shown?.title ?? shared.notFound.title;
+  useFocusAfter(hasKey.value);
   useEffect(() => {
     document.title = `${title} · ${texts.product}`;
   }, [title]);
