@@ -7,7 +7,7 @@ import { until } from "../../../test/support/http.ts";
 import { exampleReply } from "../../gateway-auth-quota/test/support/gateway.ts";
 import { browserTest, type ConsoleInBrowser, startConsole, violations } from "./support/console-browser.ts";
 
-const inBrowser = browserTest(12);
+const inBrowser = browserTest(13);
 
 let site: ConsoleInBrowser;
 beforeAll(async () => {
@@ -212,6 +212,32 @@ inBrowser("neighbours are drawn on their side, as many as fit, and are a table, 
   // The key is in memory: a page that was loaded anew would ask for it.
   await page.locator(".snippets").waitFor();
   expect(await heading()).toContain("AS3333");
+  await page.close();
+});
+
+inBrowser("names of neighbours in capitals fit into the drawing, with their shares next to it", async () => {
+  const names = ["DOUBLELCICK-AS Dummy object for GOOGLE", "CHINANET-BACKBONE No.31,Jin-rong Street", "WWWWWWWWMMMMMMMMWWWWWWWW", "UUNET"];
+  const items = ["left", "right"].flatMap((side, base) =>
+    names.map((name, at) => neighbour(100 * base + at + 1, side as "left", 0.1391 / (at + 1), name)),
+  );
+  site.answer("asn", { neighbours: { method: "observed-paths", counts: { left: 4, right: 4, uncertain: 0 }, items, next_cursor: null } });
+  const { page } = await site.open("/as/AS3333");
+  await page.locator(".graph svg").waitFor();
+  for (const width of [320, 360, 1_024, 1_280, 1_920]) {
+    await page.setViewportSize({ width, height: 900 });
+    await until(() =>
+      page.evaluate("Math.abs(document.querySelector('.graph svg').clientWidth - document.querySelector('.graph').clientWidth) < 2"),
+    );
+    const cut = await page.evaluate(`(() => {
+      const graph = document.querySelector(".graph").getBoundingClientRect();
+      const texts = [...document.querySelectorAll(".graph text")];
+      return texts.filter((text) => text.getBoundingClientRect().left < graph.left || text.getBoundingClientRect().right > graph.right).map((text) => text.textContent);
+    })()`);
+    expect([width, cut]).toEqual([width, []]);
+  }
+  const details = (await page.locator(".graph text.detail").allTextContents()).map((text) => text.trim());
+  expect(details[0]).toMatch(/^DOUBLELCICK-AS.* 13[.]9%$/);
+  expect(details[4]).toMatch(/^13[.]9% DOUBLELCICK-AS/);
   await page.close();
 });
 

@@ -32,11 +32,13 @@ test("neighbours stand on their side inside the drawing, at any width, and lines
     expect(widths).toEqual([...widths].sort((a, b) => a - b));
   }
   expect(neighbourGraph("AS3333", { items: [] }, 300)).toMatchObject({ left: [], right: [] });
-  expect([shortened("RIPE-NCC-AS", 11), shortened("RIPE-NCC-AS", 10), shortened("😀😀😀", 2)]).toEqual([
-    "RIPE-NCC-AS",
-    "RIPE-NCC-…",
+  expect([shortened("ripe-ncc-as", 11), shortened("ripe-ncc-as", 10), shortened("😀😀😀", 2)]).toEqual([
+    "ripe-ncc-as",
+    "ripe-ncc-…",
     "😀…",
   ]);
+  // Capitals are wider.
+  expect([shortened("RIPE-NCC-AS", 14), shortened("RIPE-NCC-AS", 11)]).toEqual(["RIPE-NCC-AS", "RIPE-NC…"]);
 });
 
 test("the curve visits every cell once, from one to the next beside it, and cells know their place", () => {

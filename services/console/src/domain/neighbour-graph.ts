@@ -90,8 +90,21 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
+/** Widths in letters: names of ASes are mostly capitals, which are wider than `lettersMax` reckons with. */
+function lettersOf(character: string): number {
+  if (/[MW@%]/.test(character)) return 1.8;
+  return /\p{Lu}/u.test(character) ? 1.3 : 1;
+}
+
 /** The text, or its beginning when it is longer. */
 export function shortened(text: string, lettersMax: number): string {
-  const letters = [...text];
-  return letters.length <= lettersMax ? text : `${letters.slice(0, Math.max(0, lettersMax - 1)).join("")}…`;
+  const characters = [...text];
+  const total = characters.reduce((sum, character) => sum + lettersOf(character), 0);
+  if (total <= lettersMax) return text;
+  let room = lettersMax - 1;
+  const end = characters.findIndex((character) => {
+    room -= lettersOf(character);
+    return room < 0;
+  });
+  return `${characters.slice(0, end).join("")}…`;
 }

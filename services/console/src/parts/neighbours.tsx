@@ -81,7 +81,7 @@ function SideOf({ drawn, anchor, lettersMax }: SideProps) {
             </text>
           </a>
           <text class="detail" x={x} y={y + 14} text-anchor={anchor}>
-            {detailOf(name, part, lettersMax)}
+            {detailOf(name, part, anchor, lettersMax)}
           </text>
         </g>
       ))}
@@ -89,11 +89,13 @@ function SideOf({ drawn, anchor, lettersMax }: SideProps) {
   );
 }
 
-/** Where there is no room for both, the share is worth more. */
-function detailOf(name: string | null, part: number | null, lettersMax: number): string {
+/** The share stands next to the drawing, where the text is never cut off. It stands alone if there is no room for both. */
+function detailOf(name: string | null, part: number | null, anchor: SideProps["anchor"], lettersMax: number): string {
   const portion = part === null ? "" : share(part);
-  const room = lettersMax - (portion === "" ? 0 : portion.length + 1);
-  return name === null || room < 4 ? portion : `${shortened(plainText(name), room)} ${portion}`.trimEnd();
+  const room = lettersMax - (portion === "" ? 0 : portion.length + 2);
+  if (name === null || room < 4) return portion;
+  const shown = shortened(plainText(name), room);
+  return (anchor === "start" ? `${portion} ${shown}` : `${shown} ${portion}`).trim();
 }
 
 /** What is not drawn. */
