@@ -129,6 +129,7 @@ export const texts = {
     second: "Second",
     button: "Compare",
     fact: "Fact",
+    data: (subject: string) => `Data behind ${subject}`,
     same: "do not differ in any known fact.",
   },
   notFound: { title: "There is no such page", text: "Look up an address, a prefix, an AS number or a name above." },

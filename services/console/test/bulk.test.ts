@@ -128,3 +128,28 @@ test("two subjects are compared by the facts that both have, and unknown is no d
   ]);
   expect(rowsOf(comparedPrefix(examples.prefix), left).every(({ isDifferent }) => !isDifferent)).toBe(true);
 });
+
+test("several blocks are no fact of the whole prefix, and what is not announced has no prefix", () => {
+  const { prefix } = examples;
+  const several = { ...prefix, allocation: { ...prefix.allocation, relation: "contains", total: 110 } } as typeof prefix;
+  const { facts } = comparedPrefix(several);
+  expect(facts["Registered blocks"]).toBe("110");
+  expect(Object.keys(facts)).not.toContain("Country of registration");
+  expect(rowsOf(comparedPrefix(prefix), comparedPrefix(several)).filter(({ isDifferent }) => isDifferent)).toEqual([
+    { name: "Registered blocks", values: ["1", "110"], isDifferent: true },
+  ]);
+  const silent = {
+    announced: false,
+    origins: [],
+    visibility: null,
+    match: { prefix: null, type: "none" },
+    rpki: { ...prefix.rpki, state: null },
+  };
+  expect(comparedPrefix({ ...prefix, ...silent } as typeof prefix).facts).toMatchObject({
+    Prefix: "none",
+    Visibility: "none",
+    RPKI: "none",
+  });
+  const unknown = { ...silent, announced: null };
+  expect(comparedPrefix({ ...prefix, ...unknown } as typeof prefix).facts).toMatchObject({ Prefix: null, Visibility: null, RPKI: null });
+});

@@ -1,6 +1,7 @@
 /** What a reader does not lose: a list when its page is left or another key is used, a copy where the browser forbids it. */
 
 import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { until } from "../../../test/support/http.ts";
 import { browserTest, type ConsoleInBrowser, startConsole } from "./support/console-browser.ts";
 
 const inBrowser = browserTest(4);
@@ -69,7 +70,7 @@ inBrowser("the form for a key has no text from the URL, and the title of a page 
     expect([await page.locator("main h1").textContent(), await page.title()]).toEqual([kind, `${kind} · Netfacts`]);
     await page.fill("#key", await site.harness.key());
     await page.press("#key", "Enter");
-    await page.waitForFunction(`document.title !== "${kind} · Netfacts"`);
+    await until(async () => (await page.title()) !== `${kind} · Netfacts`);
     expect(await page.title()).not.toMatch(/[\u202a-\u202e]/);
     expect((await page.title()).length).toBeLessThan(150);
     await page.close();
@@ -79,9 +80,9 @@ inBrowser("the form for a key has no text from the URL, and the title of a page 
 inBrowser("the focus goes to the answer after a key, and to the field for the key after its button", async () => {
   const { page } = await site.open("/address/193.0.6.139", await site.harness.key({ scopes: ["batch"] }));
   await page.locator("button", { hasText: "Use another key" }).waitFor();
-  await page.waitForFunction('document.activeElement.id === "answer"');
+  await page.locator("#answer:focus").waitFor();
   await page.locator("button", { hasText: "Use another key" }).click();
   await page.locator("#key").waitFor();
-  await page.waitForFunction('document.activeElement.id === "key"');
+  await page.locator("#key:focus").waitFor();
   await page.close();
 });

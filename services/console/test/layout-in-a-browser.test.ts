@@ -92,7 +92,7 @@ inBrowser("each page can be mirrored: nothing leaves the window, and addresses k
 inBrowser("each page fits on paper, dark on light, without what only a screen needs", async () => {
   for (const path of pages) {
     const { page } = await site.open(path);
-    await page.locator("main .detail code").waitFor();
+    await page.locator("main .detail code").first().waitFor();
     await page.selectOption("nav select", "dark");
     await page.evaluate('dispatchEvent(new Event("beforeprint"))');
     await page.emulateMedia({ media: "print" });

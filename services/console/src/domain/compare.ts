@@ -1,7 +1,7 @@
 /** The facts of two subjects by the same names, so that they can stand side by side. */
 
 import type { AsnRecord, IpRecord, PrefixRecord } from "@netfacts/client";
-import type { Meta } from "@netfacts/contracts";
+import type { Allocation, Meta } from "@netfacts/contracts";
 import { count, countryName, registryName, share, words } from "./format.ts";
 import { asName, listed } from "./sentences.ts";
 
@@ -17,12 +17,32 @@ export interface ComparedRow {
   readonly isDifferent: boolean;
 }
 
+/** Known not to be: nothing is announced. */
+const none = "none";
+
 type Routed = Pick<PrefixRecord, "origins" | "visibility"> | Pick<IpRecord["routing"], "origins" | "visibility">;
 
-function routed({ origins, visibility }: Routed) {
+function routed(announced: boolean | null, prefix: string | null, { origins, visibility }: Routed, rpki: string | null) {
+  const absent = announced === false ? none : null;
   return {
-    Origins: origins === null ? null : origins.length === 0 ? "none" : listed(origins.map(asName)),
-    Visibility: visibility === null || visibility.ratio === null ? null : share(visibility.ratio),
+    Announced: yesNo(announced),
+    Prefix: prefix ?? absent,
+    Origins: origins === null ? absent : origins.length === 0 ? none : listed(origins.map(asName)),
+    Visibility: visibility === null || visibility.ratio === null ? absent : share(visibility.ratio),
+    RPKI: rpki ?? absent,
+  };
+}
+
+/** @param blocks  that the subject touches; null: unknown. With none or several, no block speaks for the subject. */
+function registered(blocks: number | null, block: Allocation | null) {
+  return {
+    "Registered blocks": known(blocks, count),
+    ...((blocks === null || block !== null) && {
+      Registry: known(block?.registry, registryName),
+      "Country of registration": known(block?.registration_country, countryName),
+      Holder: block?.holder?.name ?? null,
+      "Allocated on": block?.allocated_on ?? null,
+    }),
   };
 }
 
@@ -36,14 +56,8 @@ function yesNo(value: boolean | null): string | null {
 
 export function comparedIp({ routing, rpki, allocation, network_type, location, meta }: IpRecord): Compared {
   const facts = {
-    Announced: yesNo(routing.announced),
-    Prefix: routing.prefix,
-    ...routed(routing),
-    RPKI: rpki.state,
-    Registry: known(allocation?.registry, registryName),
-    "Country of registration": known(allocation?.registration_country, countryName),
-    Holder: allocation?.holder?.name ?? null,
-    "Allocated on": allocation?.allocated_on ?? null,
+    ...routed(routing.announced, routing.prefix, routing, rpki.state),
+    ...registered(allocation !== null ? 1 : meta.data.allocations === undefined ? null : 0, allocation),
     "Network type": known(network_type?.type, words),
     "Country of location": known(location?.country, countryName),
     City: location?.city ?? null,
@@ -53,16 +67,10 @@ export function comparedIp({ routing, rpki, allocation, network_type, location, 
 
 export function comparedPrefix(record: PrefixRecord): Compared {
   const { announced, match, rpki, allocation, more_specifics, less_specifics, meta } = record;
-  const block = allocation?.blocks[0];
+  const isCovered = allocation?.relation === "equal" || allocation?.relation === "within";
   const facts = {
-    Announced: yesNo(announced),
-    Prefix: match?.prefix ?? null,
-    ...routed(record),
-    RPKI: rpki.state,
-    Registry: known(block?.registry, registryName),
-    "Country of registration": known(block?.registration_country, countryName),
-    Holder: block?.holder?.name ?? null,
-    "Allocated on": block?.allocated_on ?? null,
+    ...routed(announced, match?.prefix ?? null, record, rpki.state),
+    ...registered(allocation?.total ?? null, (isCovered ? allocation.blocks[0] : null) ?? null),
     "More specific prefixes": more_specifics.count === null ? null : count(more_specifics.count),
     "Less specific prefixes": less_specifics === null ? null : count(less_specifics.length),
   };

@@ -87,7 +87,8 @@ function Compare({ first, second }: { readonly first: Subject; readonly second: 
               </table>
             </div>
             <div class="cards">
-              <DataBehind meta={left.meta} />
+              <DataBehind meta={left.meta} title={texts.compare.data(first.text)} />
+              <DataBehind meta={right.meta} title={texts.compare.data(second.text)} />
             </div>
           </>
         );

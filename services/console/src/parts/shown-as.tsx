@@ -44,10 +44,10 @@ function Snippet({ name, text }: { readonly name: string; readonly text: () => s
 }
 
 /** Ages of the sections that the answer used, and what its reader should mind. */
-export function DataBehind({ meta }: { readonly meta: Meta }) {
+export function DataBehind({ meta, title = texts.cards.data }: { readonly meta: Meta; readonly title?: string }) {
   const sections = Object.entries(meta.data);
   return (
-    <Card title={texts.cards.data} wide>
+    <Card title={title} wide>
       {meta.warnings.map(({ code, detail }) => (
         <p key={code} class="note">
           <Outside text={detail} />
