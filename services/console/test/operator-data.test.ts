@@ -164,6 +164,8 @@ inBrowser("a file of observations is sent, and its bad lines are shown by number
   const { page, complaints } = await operator.open("/observations");
   await page.locator(".unknown", { hasText: "Nothing was uploaded yet." }).waitFor();
   expect(await faultsInBothThemes(page)).toEqual([]);
+  await page.setInputFiles("#file", { name: `${"a-long-name-".repeat(9)}.ndjson`, mimeType: "", buffer: Buffer.from("") });
+  expect(await tooNarrow(page)).toEqual([]);
   const lines = [observation("192.0.2.1"), "{", observation("192.0.2.2", { observed_at: "2099-01-01T00:00:00Z" })];
   await page.setInputFiles("#file", { name: "probes.ndjson", mimeType: "", buffer: Buffer.from(`${lines.join("\n")}\n`) });
   await page.fill("#source", "probes");
