@@ -4,6 +4,7 @@ import { expect, test } from "@jest/globals";
 import type { KeptSnapshot } from "@netfacts/contracts";
 import { scopes as allScopes, examples, type IngestSource } from "@netfacts/contracts";
 import { adminRoutes, ingestRoutes } from "@netfacts/contracts/openapi";
+import { detailOf, faultOf } from "../src/domain/problem-text.ts";
 import { filteredKeys, keyPatchOf, newKeyOf, rateText, scopes } from "../src/operator/domain.ts";
 import { operatorCalls } from "../src/operator/operator-calls.ts";
 import { podsBySnapshot, sectionChanges } from "../src/operator/snapshot-changes.ts";
@@ -164,4 +165,19 @@ test("pods are grouped by the snapshot that they serve, those without one last",
 
 test("the name of a file says its format", () => {
   expect(["a.ndjson", "A.CSV", "geofeed.csv", "x"].map(formatOf)).toEqual(["ndjson", "csv", "geofeed", "ndjson"]);
+});
+
+test("errors of a request name their entry in words, and no member of the API", () => {
+  const bits = { location: "body.allowed_cidrs[0]", message: "has bits set beyond its length" };
+  const text = { location: "body.allowed_cidrs[1]", message: "is not a CIDR or address" };
+  expect([bits, text].map(faultOf)).toEqual([
+    "Entry 1 of networks has bits set beyond its length.",
+    "Entry 2 of networks is not a CIDR or address.",
+  ]);
+  expect(faultOf({ location: "body.rate.limit", message: "must be an integer" })).toBe("Rate limit must be an integer.");
+  expect(faultOf({ location: "path.network", message: "host bits are set" })).toBe("host bits are set");
+  const problem = (detail: string, ...errors: object[]) => ({ detail, errors }) as unknown as Parameters<typeof detailOf>[0];
+  expect(detailOf(problem("The request has 2 errors, listed in errors[].", bits, text))).toBe("The request has 2 errors:");
+  expect(detailOf(problem("body.allowed_cidrs[0] has bits set beyond its length.", bits))).toBe(faultOf(bits));
+  expect(detailOf(problem("193.0.6.139/21 has bits set beyond its length.", bits))).toBe("193.0.6.139/21 has bits set beyond its length.");
 });

@@ -4,6 +4,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Answer, Failure } from "../asked.ts";
+import { detailOf, faultOf } from "../domain/problem-text.ts";
 import { texts } from "../texts.ts";
 import { Outside } from "./basics.tsx";
 import { Boundary } from "./boundary.tsx";
@@ -72,17 +73,18 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
       </div>
     );
   const { problem, retryAfter } = failure;
+  const detail = detailOf(problem);
   return (
     <div class="failed" role="alert">
       <Title>
         <Outside text={problem.title} />
       </Title>
       <p>
-        <Outside text={problem.detail} />
+        <Outside text={detail} />
       </p>
       {problem.errors?.map(({ message, suggestion, location }) => (
         <p key={location}>
-          {problem.detail.includes(message) ? null : <Outside text={message} />}
+          {detail.includes(message) ? null : <Outside text={faultOf({ location, message })} />}
           {suggestion ? (
             <>
               {" "}

@@ -1,0 +1,24 @@
+/** Problems in words for people: the API names places and members as programs need them. */
+
+import type { Problem } from "@netfacts/contracts";
+
+type ProblemItem = NonNullable<Problem["errors"]>[number];
+
+/** Members that the pages call otherwise. */
+const names: Readonly<Record<string, string>> = { allowed_cidrs: "networks", expires_at: "expiry" };
+
+/** The detail, without the place of its only error and without the name of the list of several. */
+export function detailOf({ detail, errors = [] }: Pick<Problem, "detail" | "errors">): string {
+  const [first] = errors;
+  if (errors.length === 1 && first !== undefined && detail === `${first.location} ${first.message}.`) return faultOf(first);
+  return detail.replace(/, listed in errors\[\]\.$/, ":");
+}
+
+/** `body.allowed_cidrs[0]` with `is not a CIDR` is "Entry 1 of networks is not a CIDR." Other messages than those about a body say it themselves. */
+export function faultOf({ location, message }: Pick<ProblemItem, "location" | "message">): string {
+  const [, name, index] = /^body\.(.+?)(?:\[(\d+)\])?$/.exec(location) ?? [];
+  if (name === undefined) return message;
+  const shown = names[name] ?? name.replaceAll(/[._]/g, " ");
+  const place = index === undefined ? shown : `entry ${Number(index) + 1} of ${shown}`;
+  return `${place.charAt(0).toUpperCase()}${place.slice(1)} ${message.replace(/\.$/, "")}.`;
+}
