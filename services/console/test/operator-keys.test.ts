@@ -29,6 +29,11 @@ inBrowser("a key is created, shown once, rotated, disabled, enabled and revoked,
   expect(await faultsInBothThemes(page)).toEqual([]);
   await page.locator("button", { hasText: "Copy" }).press("Enter");
   await page.locator("button", { hasText: "Copied" }).waitFor();
+  await page.locator("nav a", { hasText: "Plans" }).click();
+  await page.locator("main h1", { hasText: "Plans" }).waitFor();
+  expect(await page.inputValue("#secret")).toBe(secret);
+  await page.goBack();
+  await page.locator("main h1", { hasText: "Keys" }).waitFor();
   await page.locator("button", { hasText: "I have stored it" }).press("Enter");
   expect(await page.content()).not.toContain(secret);
 

@@ -18,6 +18,7 @@ import { RunPage } from "./pages/run.tsx";
 import { SnapshotsPage } from "./pages/snapshots.tsx";
 import { SourcesPage } from "./pages/sources.tsx";
 import { UsagePage } from "./pages/usage.tsx";
+import { NewSecret } from "./parts/secret.tsx";
 import { forgetKey, hasKey, isKept } from "./session.ts";
 import { texts } from "./texts.ts";
 
@@ -96,9 +97,12 @@ export function OperatorApp() {
             <p>{texts.notFound}</p>
           </>
         ) : hasKey.value ? (
-          <div key={path.value}>
-            <Boundary again={null}>{shown.page}</Boundary>
-          </div>
+          <>
+            <NewSecret />
+            <div key={path.value}>
+              <Boundary again={null}>{shown.page}</Boundary>
+            </div>
+          </>
         ) : (
           <AdminKeyForm title={shown.title} />
         )}

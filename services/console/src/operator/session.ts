@@ -2,11 +2,18 @@
 
 import { computed } from "@preact/signals";
 import { createKeyHolder } from "../key-holder.ts";
+import { newSecret } from "./new-secret.ts";
 import { OperatorClient } from "./operator-client.ts";
 
 const holder = createKeyHolder("netfacts-operator-key");
 
-export const { hasKey, isKept, use: useKey, forget: forgetKey } = holder;
+export const { hasKey, isKept, use: useKey } = holder;
+
+/** Whoever uses this tab next does not see what was shown. */
+export function forgetKey(): void {
+  newSecret.value = null;
+  holder.forget();
+}
 
 /** Replaced with the key. */
 export const client = computed(() => new OperatorClient(location.origin, holder.key.value));

@@ -7,9 +7,9 @@ import { Card, Facts, Outside } from "../../parts/basics.tsx";
 import { Answered } from "../../parts/failed.tsx";
 import { useOperatorAnswer } from "../asking.ts";
 import { concurrencyText, keyPatchOf, monthText, randomName, rateText } from "../domain.ts";
+import { newSecret } from "../new-secret.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { KeyFields } from "../parts/key-fields.tsx";
-import { Secret } from "../parts/secret.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { client, ownKeyId } from "../session.ts";
 import { texts } from "../texts.ts";
@@ -20,33 +20,21 @@ export function KeyPage({ id }: { readonly id: string }) {
   const [answer, again] = useOperatorAnswer(`key ${id}`, (client, signal) => client.getKey(id, signal));
   const [plans] = useOperatorAnswer("plans", (client, signal) => client.listPlans(signal));
   const known = plans.state === "answered" ? plans.record.items : [];
-  const [rotated, setRotated] = useState<RotatedKey | null>(null);
   return (
-    <>
-      {rotated === null ? null : (
-        <>
-          <Secret label={rotated.label} secret={rotated.secret} done={() => setRotated(null)} />
-          <p>
-            {texts.key.successor} <a href={`/keys/${rotated.id}`}>{rotated.id}</a>. {texts.key.works} {moment(rotated.replaces.valid_until)}
-            .
-          </p>
-        </>
+    <Answered answer={answer} again={again}>
+      {(key) => (
+        <OneKey
+          record={key}
+          plan={known.find(({ name }) => name === key.plan)}
+          plans={known.map(({ name }) => name)}
+          again={again}
+          rotated={(successor) => {
+            newSecret.value = successor;
+            again();
+          }}
+        />
       )}
-      <Answered answer={answer} again={again}>
-        {(key) => (
-          <OneKey
-            record={key}
-            plan={known.find(({ name }) => name === key.plan)}
-            plans={known.map(({ name }) => name)}
-            again={again}
-            rotated={(successor) => {
-              setRotated(successor);
-              again();
-            }}
-          />
-        )}
-      </Answered>
-    </>
+    </Answered>
   );
 }
 

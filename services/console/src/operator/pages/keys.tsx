@@ -10,8 +10,8 @@ import { VirtualList } from "../../parts/virtual-list.tsx";
 import { texts as shared } from "../../texts.ts";
 import { useOperatorAnswer } from "../asking.ts";
 import { filteredKeys } from "../domain.ts";
+import { newSecret } from "../new-secret.ts";
 import type { OperatorClient } from "../operator-client.ts";
-import { Secret } from "../parts/secret.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { client } from "../session.ts";
 import { texts } from "../texts.ts";
@@ -25,19 +25,17 @@ const limit = 1_000;
 export function KeysPage() {
   const [plan, setPlan] = useState("");
   const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<CreatedKey | null>(null);
   const [answer, again] = useOperatorAnswer(`keys ${plan}`, (client, signal) => client.listKeys({ limit, plan }, signal));
   const [plans] = useOperatorAnswer("plans", (client, signal) => client.listPlans(signal));
   const names = plans.state === "answered" ? plans.record.items.map(({ name }) => name) : [];
   const keep = (key: CreatedKey) => {
     setMaking(false);
-    setMade(key);
+    newSecret.value = key;
     again();
   };
   return (
     <>
       <h1>{texts.nav.keys}</h1>
-      {made === null ? null : <Secret label={made.label} secret={made.secret} done={() => setMade(null)} />}
       {isMaking ? (
         <NewKeyForm plans={names} made={keep} close={() => setMaking(false)} />
       ) : (
