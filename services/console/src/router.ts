@@ -44,6 +44,7 @@ export function linkFollower(isPage: (path: string) => boolean): (event: MouseEv
 /** Of the public pages. */
 export const followLinks = linkFollower(isPage);
 
+/** The same paths as in `console-routes.ts` of the gateway: a link to any other one is left to the browser. */
 function isPage(path: string): boolean {
-  return path === "/" || /^\/(address|bulk|compare|prefix|as|search|validity|reverse-dns|data|key)(\/|$)/.test(path);
+  return /^\/(?:$|(?:address|prefix|as|reverse-dns)\/|(?:compare|validity)(?:\/|$)|(?:bulk|search|data|key)\/?$)/.test(path);
 }

@@ -59,9 +59,14 @@ function routesOf(folder: URL, pageName: string, pagePaths: readonly string[]): 
   const page = packedHandler(folder, pageName, pageHeaders);
   const names = readdirSync(folder).filter((name) => name !== pageName && contentTypes[extname(name)] !== undefined);
   return [
-    ...pagePaths.map((url) => ({ url, handler: page })),
+    ...pagePaths.flatMap((url) => (mayEndInSlash(url, pagePaths) ? [url, `${url}/`] : [url])).map((url) => ({ url, handler: page })),
     ...names.map((name) => ({ url: `/console/${name}`, handler: packedHandler(folder, name, fileHeaders) })),
   ];
+}
+
+/** Whether a path with a slash behind it is the same page, and no other path has it. */
+function mayEndInSlash(url: string, paths: readonly string[]): boolean {
+  return !/[/*]$/.test(url) && !paths.includes(`${url}/*`);
 }
 
 /** Sends a file in the coding that the caller prefers, packed when the console was built. */

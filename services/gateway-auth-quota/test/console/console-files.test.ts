@@ -29,6 +29,12 @@ test("every page is the same HTML, which is asked for again each time and runs o
     "/search?q=ripe",
     "/compare/AS1,AS2",
     "/key",
+    "/validity",
+    "/data/",
+    "/bulk/",
+    "/search/?q=ripe",
+    "/compare/",
+    "/key/",
   ]) {
     const answer = await open(path);
     expect([path, answer]).toMatchObject([

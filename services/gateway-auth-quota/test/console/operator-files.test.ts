@@ -19,7 +19,7 @@ test("every page is the same HTML, which runs only our own files and needs no ke
   const { body } = await open("/");
   expect(body).toContain("Netfacts operator");
   expect(body).not.toMatch(/https?:|<style|<script>|\sstyle=/);
-  for (const path of ["/", ...pages]) {
+  for (const path of ["/", ...pages, "/keys/", "/sources/", "/plans/"]) {
     const answer = await open(path);
     expect([path, answer]).toMatchObject([path, { status: 200, body, headers: { "cache-control": "no-cache" } }]);
     const policy = String(answer.headers["content-security-policy"]);
