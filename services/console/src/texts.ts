@@ -128,6 +128,7 @@ export const texts = {
     first: "First",
     second: "Second",
     button: "Compare",
+    two: "Exactly two can be compared.",
     fact: "Fact",
     data: (subject: string) => `Data behind ${subject}`,
     same: "do not differ in any known fact.",
@@ -242,7 +243,7 @@ export const texts = {
   },
   further: {
     shown: (items: string, total: string | null) => `Only the first ${items} of ${total ?? "an unknown number"} are shown.`,
-    full: (items: string) => `This page holds at most ${items}; the API has all.`,
+    full: "This page loads no more; the API has all.",
     all: (items: string, requests: string) => `Load ${items} with ${requests} requests`,
     progress: "Items loaded",
     stop: "Stop",

@@ -36,7 +36,12 @@ test("a text in the search field is an address, a prefix, an AS number or none o
     "3333": "/as/AS3333",
     "AS1.10": "/as/AS65546",
   });
-  for (const text of ["", "ripe", "193.0.6", "1.2.3.4/33", "AS", "AS4294967296", "<script>", "a/b"])
+  // As they are copied out of a log or a sentence.
+  for (const text of ["193.0.6.139:443", "193.0.6.139,", '"193.0.6.139"', "193.0.6.139.", "(193.0.6.139:443)", "<193.0.6.139>;"])
+    expect([text, classify(text)]).toEqual([text, { kind: "address", text: "193.0.6.139" }]);
+  expect(classify("[2001:db8::1]:443")).toEqual({ kind: "address", text: "2001:db8::1" });
+  expect(classify("2001:db8::")).toEqual({ kind: "address", text: "2001:db8::" });
+  for (const text of ["", "ripe", "193.0.6.139:x", "193.0.6", "1.2.3.4/33", "AS", "AS4294967296", "<script>", "a/b"])
     expect([text, classify(text)]).toEqual([text, null]);
 });
 

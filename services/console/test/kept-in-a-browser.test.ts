@@ -1,10 +1,11 @@
-/** What a reader does not lose: a list when its page is left or another key is used, a copy where the browser forbids it. */
+/** What a reader does not lose: a list when its page is left or another key is used, a copy where the browser forbids it, the focus, a typing error. */
 
 import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
+import { examples } from "@netfacts/contracts";
 import { until } from "../../../test/support/http.ts";
 import { browserTest, type ConsoleInBrowser, startConsole } from "./support/console-browser.ts";
 
-const inBrowser = browserTest(4);
+const inBrowser = browserTest(6);
 
 let site: ConsoleInBrowser;
 beforeAll(async () => {
@@ -84,5 +85,33 @@ inBrowser("the focus goes to the answer after a key, and to the field for the ke
   await page.locator("button", { hasText: "Use another key" }).click();
   await page.locator("#key").waitFor();
   await page.locator("#key:focus").waitFor();
+  await page.close();
+});
+
+inBrowser("what cannot be compared is said, and stays in the fields; a form takes what the search field takes", async () => {
+  const { page, complaints } = await site.open("/compare/1.1.1.1,foo");
+  await page.locator("#first").waitFor();
+  expect([await page.inputValue("#first"), await page.inputValue("#second")]).toEqual(["1.1.1.1", "foo"]);
+  expect(await page.locator(".fault").textContent()).toContain("This is not an IP address");
+  await page.locator("nav a", { hasText: "RPKI" }).click();
+  await page.fill("#asn", "AS 3333");
+  await page.fill("#prefix", "193.0.0.0/21");
+  await page.press("#prefix", "Enter");
+  await page.waitForURL(`${site.url}/validity/AS3333/193.0.0.0/21`);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("warnings and errors of sources without a space fit a small screen", async () => {
+  const long = "x".repeat(300);
+  const [name, section] = Object.entries(examples.status.sections)[0] ?? [];
+  const sources = section?.sources.map((source) => ({ ...source, name: long, error: long })) ?? [];
+  const meta = { ...examples.status.meta, warnings: [{ code: "sample_data" as const, detail: long }] };
+  site.answer("status", { meta, sections: { ...examples.status.sections, [name ?? ""]: { ...section, sources } } as never });
+  const { page, heading } = await site.open("/data", null);
+  await heading();
+  expect(await page.locator(".note").count()).toBeGreaterThan(1);
+  await page.setViewportSize({ width: 360, height: 900 });
+  expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0);
   await page.close();
 });

@@ -11,13 +11,23 @@ export type Subject =
     }
   | { readonly kind: "as"; readonly text: string };
 
-/** @returns null for a text that is none of them: a name, or a typing error. */
+/** Quotes, brackets and the marks of a sentence around a text that was copied. */
+const around = /^["'“‘«(<[]+|["'”’»)>\],.;]+$/g;
+/** IPv4 or IPv6 in brackets, with a port. */
+const withPort = /^(?:(\d+(?:\.\d+){3})|\[([^\]]*)\]):\d{1,5}$/;
+
+/** Also of a text that was copied with a port or with marks around it. @returns null for a text that is none of them: a name, or a typing error. */
 export function classify(input: string): Subject | null {
   const text = input.trim();
+  const bare = text.replaceAll(around, "");
+  const [, ipv4, ipv6] = withPort.exec(text) ?? withPort.exec(bare) ?? [];
+  return classifyPlain(text) ?? classifyPlain(ipv4 ?? ipv6 ?? bare);
+}
+
+function classifyPlain(text: string): Subject | null {
   const asn = parseAsn(text.replace(/^as[\s-]+/i, "AS"));
   if (asn !== null) return { kind: "as", text: `AS${asn}` };
-  const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
-  const address = parseAddress(bare);
+  const address = parseAddress(text);
   if (address !== null) return { kind: "address", text: formatAddress(address) };
   if (!text.includes("/")) return null;
   const reading = parsePrefix(text);

@@ -5,14 +5,19 @@ import { useState } from "preact/hooks";
 import { useAnswer } from "../answer.ts";
 import { classify, pathOf, type Subject } from "../domain/classify.ts";
 import { type Compared, comparedAs, comparedIp, comparedPrefix, rowsOf } from "../domain/compare.ts";
+import { plainText } from "../domain/plain-text.ts";
 import { Outside } from "../parts/basics.tsx";
 import { Answered } from "../parts/failed.tsx";
 import { DataBehind } from "../parts/shown-as.tsx";
 import { navigate } from "../router.ts";
 import { texts } from "../texts.ts";
 
-export function CompareForm() {
-  const [fault, setFault] = useState("");
+const charactersMax = 100;
+
+/** @param given  what a URL names that cannot be compared: it is put into the fields, so that it can be corrected. */
+export function CompareForm({ given = [] }: { readonly given?: readonly string[] }) {
+  const [fault, setFault] = useState(given.length === 0 ? "" : given.length > 2 ? texts.compare.two : texts.search.unknown);
+  const [first = "", second = ""] = given.map((text) => plainText(text, charactersMax));
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -25,9 +30,25 @@ export function CompareForm() {
       <h1>{texts.compare.title}</h1>
       <form class="key" onSubmit={submit}>
         <label for="first">{texts.compare.first}</label>
-        <input id="first" name="first" required maxLength={100} placeholder="193.0.6.139" autocomplete="off" />
+        <input
+          id="first"
+          name="first"
+          defaultValue={first}
+          required
+          maxLength={charactersMax}
+          placeholder="193.0.6.139"
+          autocomplete="off"
+        />
         <label for="second">{texts.compare.second}</label>
-        <input id="second" name="second" required maxLength={100} placeholder="1.1.1.1" autocomplete="off" />
+        <input
+          id="second"
+          name="second"
+          defaultValue={second}
+          required
+          maxLength={charactersMax}
+          placeholder="1.1.1.1"
+          autocomplete="off"
+        />
         <p class="fault" role="alert">
           {fault}
         </p>
@@ -39,7 +60,7 @@ export function CompareForm() {
 
 export function ComparePage({ subjects }: { readonly subjects: string }) {
   const [first, second] = subjects.split(",").map(classify);
-  if (!first || !second || subjects.split(",").length !== 2) return <CompareForm />;
+  if (!first || !second || subjects.split(",").length !== 2) return <CompareForm given={subjects.split(",")} />;
   return <Compare first={first} second={second} />;
 }
 

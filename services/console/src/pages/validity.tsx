@@ -1,6 +1,5 @@
 /** `/validity/AS3333/193.0.0.0/21`, and `/validity` with a form for it. */
 
-import { parseAsn } from "@netfacts/address";
 import { useState } from "preact/hooks";
 import { useAnswer } from "../answer.ts";
 import { classify } from "../domain/classify.ts";
@@ -17,11 +16,11 @@ export function ValidityForm() {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    const asn = parseAsn(String(form.get("asn")).trim());
+    const origin = classify(String(form.get("asn")));
     const prefix = classify(String(form.get("prefix")));
-    if (asn === null) return setFault("The origin must be an AS number, such as AS3333.");
+    if (origin?.kind !== "as") return setFault("The origin must be an AS number, such as AS3333.");
     if (prefix?.kind !== "prefix") return setFault("The prefix must have an address and a length, such as 193.0.0.0/21.");
-    navigate(`/validity/AS${asn}/${prefix.text}`);
+    navigate(`/validity/${origin.text}/${prefix.text}`);
   };
   return (
     <>

@@ -19,7 +19,7 @@ export function Further({ pages: { items, more, all, stop, isLoading, isCut, fai
     <>
       <p role="status">
         {texts.further.shown(count(items.length), total === null ? null : count(total))}
-        {more === null ? ` ${texts.further.full(count(itemsMax))}` : ""}
+        {more === null ? ` ${texts.further.full}` : ""}
       </p>
       {isLoading ? <progress aria-label={texts.further.progress} value={items.length} max={wanted} /> : null}
       {failure !== null && more !== null ? <Failed failure={failure} again={more} /> : null}

@@ -1,7 +1,7 @@
 /** Registration: what registries say of address space or an AS, and what kind of network and place it is. */
 
 import type { Allocation, CountryFlag, ListedNetworkType, Location } from "@netfacts/contracts";
-import { count, countryName, moment, registryName, share, words } from "../domain/format.ts";
+import { count, counted, countryName, moment, registryName, share, words } from "../domain/format.ts";
 import { texts } from "../texts.ts";
 import { AsLink, Card, Facts, Outside, Unknown } from "./basics.tsx";
 import { LocationMap } from "./location-map.tsx";
@@ -137,7 +137,7 @@ export function LocationCard({ location }: { readonly location: Location | null 
               </bdi>
             ),
           ],
-          ["Basis", basis === "geofeed" ? "geofeed: the network says so, unverified" : `${count(observations)} observations`],
+          ["Basis", basis === "geofeed" ? "geofeed: the network says so, unverified" : counted(observations, "observation")],
           ["Confidence", confidence === null ? null : share(confidence)],
           ["Last observed", last_observed_at === null ? null : moment(last_observed_at)],
         ]}
