@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { Deadlines, type Watched } from "../deadlines.ts";
 import type { MessagingEvents } from "../options.ts";
+import { seldom } from "../seldom.ts";
 import { turnMs } from "../turns.ts";
 import type { FrameHandler, Lane } from "../types.ts";
 import { within } from "../within.ts";
@@ -44,6 +45,10 @@ export class FrameServer {
   readonly #queues: Readonly<Record<Lane, Work[]>> = { single: [], batch: [] };
   /** Frames that are not answered in full, until nobody waits for them any more. */
   readonly #unfinished = new Set<Work>();
+  /** A sender of another version, or one that is broken, may send them without end. */
+  readonly #tellUnreadable = seldom((cause: unknown) =>
+    this.#deps.onError(`a frame to ${this.#deps.service} cannot be read; further ones are only counted for a minute`, cause),
+  );
   readonly #deadlines = new Deadlines<Work>((work) => this.#finish(work));
   /** Bodies of one frame: they are copied into messages as they are answered. */
   #bodyMemory = Buffer.alloc(0);
@@ -121,7 +126,7 @@ export class FrameServer {
       frame = decodeRequestFrame(message.data);
     } catch (cause) {
       this.#deps.events.frameRefused?.(this.#deps.service, lane);
-      this.#deps.onError(`a frame to ${this.#deps.service} cannot be read`, cause);
+      this.#tellUnreadable(cause);
       this.#deps.link.publish(subject, encodeFailedFrame(version, 0));
       return;
     }

@@ -205,7 +205,10 @@ test("a frame that cannot be read gets one failed frame, and the next ones are s
   raw.publish("nf.f1.echo.single", Buffer.from("no frame at all"));
   await raw.flush();
   expect(textOf(await (await ends.messaging()).request("echo", "single", item("next")))).toBe("next");
-  expect({ refused, told }).toEqual({ refused: 1, told: ["a frame to echo cannot be read"] });
+  // Each further one is refused and counted, and none of them is told.
+  for (let sent = 0; sent < 100; sent++) raw.publish("nf.f1.echo.batch", Buffer.from("no frame"), { reply: "nobody" });
+  await raw.request("nf.f1.echo.batch", Buffer.from("no frame"), { timeout: 2_000 });
+  expect({ refused, told }).toEqual({ refused: 102, told: ["a frame to echo cannot be read; further ones are only counted for a minute"] });
 });
 
 test("a reply that cannot travel fails alone", async () => {
