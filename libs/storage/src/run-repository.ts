@@ -12,7 +12,7 @@ export interface RunRecord {
   /** Null while it runs, and for ever when its process died. */
   readonly endedAt: number | null;
   readonly state: RunState;
-  /** Whatever ingest reports, as JSON. */
+  /** Whatever ingest reports, as JSON; only `error` where the report that the store has is damaged. */
   readonly report: unknown;
 }
 
@@ -22,4 +22,13 @@ export interface RunRepository {
   find(id: string): Promise<RunRecord | null>;
   /** The latest started first. */
   list(limit: number): Promise<RunRecord[]>;
+}
+
+/** The report of a run, from the text that a store keeps. A damaged one must not hide the other runs, nor keep a new leader from cleaning up. */
+export function reportFrom(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return { error: "the report of this run is damaged in the store" };
+  }
 }

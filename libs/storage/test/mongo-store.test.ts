@@ -280,6 +280,20 @@ describe("what is sent", () => {
   });
 });
 
+test("a run whose report is damaged says so, and hides no other run", async () => {
+  const { runs } = await open();
+  for (const id of ["first", "second"]) await runs.save({ id, startedAt: 0, endedAt: 1, state: "succeeded", report: { snapshot: id } });
+  await database()
+    .collection<{ _id: string }>("runs")
+    .updateOne({ _id: "first" }, { $set: { report: "{not json" } });
+  const error = "the report of this run is damaged in the store";
+  expect((await runs.list(9)).map(({ id, report }) => [id, report])).toEqual([
+    ["second", { snapshot: "second" }],
+    ["first", { error }],
+  ]);
+  expect((await runs.find("first"))?.report).toEqual({ error });
+});
+
 describe("faults", () => {
   test("of a closed store: leases are unknown, all else rejects", async () => {
     const store = await open();

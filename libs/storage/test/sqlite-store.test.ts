@@ -58,6 +58,20 @@ afterEach(dispose);
 const counted = { bucket: "7Q9M3W8K", policy: "month", start: 0, expiresAt: Date.UTC(2100, 0, 1) };
 const spec = { label: "a", scopes: ["ip"] as const };
 
+test("a run whose report is damaged says so, and hides no other run", async () => {
+  const { runs } = await openStore();
+  for (const id of ["first", "second"]) await runs.save({ id, startedAt: 0, endedAt: 1, state: "succeeded", report: { snapshot: id } });
+  const connection = new SqliteConnection(path());
+  connection.run("UPDATE runs SET report = '{not json' WHERE id = 'first'");
+  connection.close();
+  const error = "the report of this run is damaged in the store";
+  expect((await runs.list(9)).map(({ id, state, report }) => [id, state, report])).toEqual([
+    ["second", "succeeded", { snapshot: "second" }],
+    ["first", "succeeded", { error }],
+  ]);
+  expect((await runs.find("first"))?.report).toEqual({ error });
+});
+
 test.each([
   ["all keys", {}],
   ["a kind of question", { routeClass: "ip" }],

@@ -1,6 +1,6 @@
 /** Ingest runs in MongoDB. */
 
-import { type RunRecord, type RunRepository, runsKept } from "../run-repository.ts";
+import { type RunRecord, type RunRepository, reportFrom, runsKept } from "../run-repository.ts";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import type { RunDocument } from "./mongo-schema.ts";
 
@@ -42,5 +42,5 @@ export function mongoRuns(connection: MongoConnection): RunRepository {
 }
 
 function toRecord({ _id, startedAt, endedAt, state, report }: RunDocument): RunRecord {
-  return { id: _id, startedAt, endedAt, state, report: JSON.parse(report) as unknown };
+  return { id: _id, startedAt, endedAt, state, report: reportFrom(report) };
 }

@@ -1,6 +1,6 @@
 /** Ingest runs in SQLite. */
 
-import { type RunRecord, type RunRepository, type RunState, runsKept } from "../run-repository.ts";
+import { type RunRecord, type RunRepository, type RunState, reportFrom, runsKept } from "../run-repository.ts";
 import type { Row, SqliteConnection } from "./connection.ts";
 
 const columns = "id, started_at, ended_at, state, report";
@@ -33,6 +33,6 @@ function toRecord(row: Row): RunRecord {
     startedAt: row.started_at as number,
     endedAt: row.ended_at as number | null,
     state: row.state as RunState,
-    report: JSON.parse(row.report as string) as unknown,
+    report: reportFrom(row.report as string),
   };
 }

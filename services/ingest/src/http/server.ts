@@ -81,7 +81,7 @@ function problemOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   const { code = "" } = error as { readonly code?: string };
   // What the framework finds in a body: too long, no JSON, of another type.
-  if (code.startsWith("FST_ERR_CTP") || code === "FST_ERR_VALIDATION" || error instanceof SyntaxError)
+  if (code.startsWith("FST_ERR_CTP") || code === "FST_ERR_VALIDATION")
     return new ProblemError("invalid_body", { detail: "The body is not JSON that this route accepts." });
   if (error instanceof StoreError && error.fault === "unavailable")
     return new ProblemError("upstream_unavailable", { detail: "The store of runs is unavailable at the moment.", cause: error });

@@ -72,3 +72,6 @@ provokes("upstream_unavailable", "the store is away, and the answer says nothing
   failingWith(new StoreError("unavailable", "secret-host", "is away")),
 );
 provokes("internal_error", "a fault of ours, of which the answer says nothing", () => failingWith(new Error("secret-host")));
+provokes("internal_error", "JSON of the store that cannot be read, which is no fault of the request", () =>
+  failingWith(new SyntaxError("secret-host")),
+);
