@@ -100,7 +100,7 @@ export async function openPod(service: string, config: PodConfig, context: Servi
           reporter.start();
           if (dataset.current() === null) {
             explain("snapshot", "no snapshot yet: none was published, or the log says why it cannot be loaded");
-            log.warn("no snapshot available yet; ready for requests once ingest has published one");
+            log.warn("no snapshot available yet; ready for requests once ingest has published or restored one");
           }
           await serving;
         },

@@ -104,7 +104,7 @@ export class JetStreamObjects {
   /** Throws `SnapshotError`: missing, of another size, damaged; `SnapshotUnavailableError`. */
   async get(name: string, size: number): Promise<Uint8Array<SharedArrayBuffer>> {
     const info = await this.#info(name);
-    if (info === null) throw new SnapshotError(`${this.#place(name)}: the snapshot's object is missing`);
+    if (info === null) throw new SnapshotError(`${this.#place(name)}: the snapshot's object is missing, or its description is damaged`);
     // Before any memory is taken: a manifest may claim what no object holds.
     if (info.size !== size) throw new SnapshotError(`${this.#place(name)}: ${info.size} bytes, but the manifest says ${size}`);
     const whole = new Uint8Array(new SharedArrayBuffer(size));
@@ -166,9 +166,10 @@ export class JetStreamObjects {
     await answered("snapshots", this.#jsm.streams.add(stream));
   }
 
+  /** null: there is none, or it is damaged, which is the same: who has the object stores it again. */
   async #info(name: string): Promise<ObjectInfo | null> {
     const message = await found(`object ${name}`, this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.#metaSubject(name) }));
-    const info = message?.json<ObjectInfo>() ?? null;
+    const info = message === null ? null : readInfo(message);
     return info === null || info.deleted === true ? null : info;
   }
 
@@ -312,6 +313,14 @@ export class JetStreamObjects {
 
   async #purge(subject: string): Promise<void> {
     await found("snapshots", this.#jsm.streams.purge(this.#stream, { filter: subject }));
+  }
+}
+
+function readInfo(message: StoredMsg): ObjectInfo | null {
+  try {
+    return message.json<ObjectInfo | null>();
+  } catch {
+    return null;
   }
 }
 

@@ -1,7 +1,7 @@
 /** The pointer and the manifests of a store of snapshots: keys of a NATS key-value bucket (ADR-8). */
 
 import { snapshotNumberOf } from "@netfacts/contracts";
-import type { JetStreamClient, JetStreamManager, NatsConnection } from "@netfacts/messaging/nats-client";
+import type { JetStreamClient, JetStreamManager, NatsConnection, StoredMsg } from "@netfacts/messaging/nats-client";
 import {
   decodeManifest,
   encodeManifest,
@@ -22,7 +22,8 @@ export interface PointerRecord extends SnapshotPointer {
 }
 
 export interface PointerEntry {
-  readonly record: PointerRecord;
+  /** null: it was deleted, or is damaged. */
+  readonly record: PointerRecord | null;
   /** What the next writer must name. */
   readonly revision: number;
 }
@@ -53,13 +54,10 @@ export class JetStreamKeys {
     await answered("snapshots", this.#js.views.kv(this.#bucket, { replicas: this.#replicas, history: 1 }));
   }
 
-  /** Read from the stream's leader, not from a replica that may be behind. */
+  /** Read from the stream's leader, not from a replica that may be behind. null: it was never written. */
   async pointer(): Promise<PointerEntry | null> {
     const message = await found("the pointer", this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.pointerSubject }));
-    if (message === null || message.data.length === 0) return null;
-    const record = readRecord(message.string());
-    if (record === null) throw new SnapshotError(`bucket ${this.#bucket}: the pointer to the current snapshot is damaged`);
-    return { record, revision: message.seq };
+    return message === null ? null : { record: readRecord(message.string()), revision: message.seq };
   }
 
   /** False when somebody else wrote since `revision` (0: never). Throws `SnapshotUnavailableError`: then it is not known. */
@@ -80,8 +78,7 @@ export class JetStreamKeys {
   /** null: there is none. Throws `ManifestError`. */
   async manifest(id: string): Promise<Manifest | null> {
     if (!idPattern.test(id)) throw new SnapshotError(`${JSON.stringify(id.slice(0, 64))} is not a snapshot id: damaged`);
-    const subject = this.#manifestSubject(id);
-    const message = await found(`manifest ${id}`, this.#jsm.streams.getMessage(this.#stream, { last_by_subj: subject }));
+    const message = await this.#storedManifest(id);
     return message === null || message.data.length === 0 ? null : decodeManifest(message.data);
   }
 
@@ -91,8 +88,22 @@ export class JetStreamKeys {
     return new Set(Object.keys(info?.state.subjects ?? {}).map((subject) => subject.slice(prefix.length)));
   }
 
+  /** Manifests with the times at which the server stored them, oldest first: nearly those of their publications. */
+  async storedManifests(): Promise<Publication[]> {
+    const stored: Publication[] = [];
+    for (const id of [...(await this.manifestIds())].filter(isId)) {
+      const message = await this.#storedManifest(id);
+      if (message !== null) stored.push({ id, at: publicationTime(message.time.getTime()) });
+    }
+    return stored.sort((a, b) => (a.at + a.id < b.at + b.id ? -1 : 1));
+  }
+
   async removeManifest(id: string): Promise<void> {
     await found(`manifest ${id}`, this.#jsm.streams.purge(this.#stream, { filter: this.#manifestSubject(id) }));
+  }
+
+  #storedManifest(id: string): Promise<StoredMsg | null> {
+    return found(`manifest ${id}`, this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.#manifestSubject(id) }));
   }
 
   #manifestSubject(id: string): string {

@@ -15,7 +15,7 @@ import {
   withPublication,
 } from "@netfacts/snapshot";
 import { JetStreamObjects } from "./objects.ts";
-import { JetStreamKeys } from "./pointer.ts";
+import { JetStreamKeys, type PointerRecord } from "./pointer.ts";
 
 export const snapshotsBucketDefault = "netfacts-snapshots";
 
@@ -67,6 +67,22 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       throw error;
     });
 
+  const isWhole = async (manifest: Manifest): Promise<boolean> => {
+    for (const object of objectsOf(manifest)) if (!(await objects.has(object))) return false;
+    return true;
+  };
+
+  /** What a pointer that was lost told of earlier snapshots, as far as their manifests do: what it does not name is removed. */
+  const rebuilt = async (): Promise<Lists> => {
+    const publications = await keys.storedManifests();
+    const history: string[] = [];
+    for (const { id } of publications) {
+      const manifest = await readKept(id);
+      if (manifest !== null && (await isWhole(manifest))) history.push(id);
+    }
+    return { history, publications };
+  };
+
   /** Removes manifests that are not kept and objects that no kept one needs; who is alone also those that none names, and what crashes left behind. */
   const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>, isAlone: boolean): Promise<void> => {
     const spare = new Set<string>();
@@ -81,8 +97,16 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
   };
 
   const pointer = async (): Promise<SnapshotPointer | null> => {
+    const record = (await keys.pointer())?.record ?? null;
+    return record && { published: record.published, active: record.active };
+  };
+
+  /** As the pointer has them; throws where it is damaged: nobody shall take that for an empty store. */
+  const lists = async (): Promise<Lists> => {
     const entry = await keys.pointer();
-    return entry && { published: entry.record.published, active: entry.record.active };
+    if (entry === null) return noLists;
+    if (entry.record !== null) return entry.record;
+    throw new SnapshotError(`bucket ${bucket}: the pointer to the current snapshot was deleted or is damaged; ingest restores it`);
   };
 
   return {
@@ -94,14 +118,15 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       await keys.makeBucket();
       // First, so that whatever happens from here on lets the move below fail.
       const before = await keys.pointer();
-      const current = before?.record.published ?? null;
+      const current = before?.record?.published ?? null;
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
       for (const object of objectsOf(manifest))
         if (!(await objects.has(object))) throw new SnapshotError(`bucket ${bucket}: object ${object} of ${manifest.id} was not stored`);
+      const past = before === null ? noLists : (before.record ?? (await rebuilt()));
       await keys.putManifest(manifest);
-      const active = before?.record.active ?? null;
-      const whole = [...(before?.record.history ?? []).filter((id) => id !== manifest.id), manifest.id];
-      const publications = withPublication(before?.record.publications ?? [], { id: manifest.id, at: publicationTime(clock.now()) });
+      const active = before?.record?.active ?? null;
+      const whole = [...past.history.filter((id) => id !== manifest.id), manifest.id];
+      const publications = withPublication(past.publications, { id: manifest.id, at: publicationTime(clock.now()) });
       const kept = await decideKept({ publications, whole, active }, retention, readKept);
       const record = { published: manifest.id, active, history: kept.whole, publications: kept.publications };
       if (!(await keys.movePointer(record, before?.revision ?? 0)))
@@ -112,10 +137,10 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
 
     async activate(id) {
       for (let tries = 0; tries < activateTriesMax; tries++) {
-        const entry = await keys.pointer();
-        if (entry?.record.published !== id)
-          throw new SnapshotError(`${id} cannot be activated: ${entry?.record.published ?? "nothing"} was published last`);
-        if (entry.record.active === id || (await keys.movePointer({ ...entry.record, active: id }, entry.revision))) return;
+        const { record = null, revision = 0 } = (await keys.pointer()) ?? {};
+        if (record?.published !== id)
+          throw new SnapshotError(`${id} cannot be activated: ${record?.published ?? "nothing"} was published last`);
+        if (record.active === id || (await keys.movePointer({ ...record, active: id }, revision))) return;
       }
       throw new SnapshotError(`${id} cannot be activated: others keep moving the pointer`);
     },
@@ -125,18 +150,22 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     getManifest,
 
     async list() {
-      const [entry, present] = [await keys.pointer(), await keys.manifestIds()];
-      return (entry?.record.history ?? []).filter((id) => present.has(id));
+      const [{ history }, present] = [await lists(), await keys.manifestIds()];
+      return history.filter((id) => present.has(id));
     },
 
     async publications() {
-      const [entry, present] = [await keys.pointer(), await keys.manifestIds()];
-      return (entry?.record.publications ?? []).filter(({ id }) => present.has(id));
+      const [{ publications }, present] = [await lists(), await keys.manifestIds()];
+      return publications.filter(({ id }) => present.has(id));
     },
 
     watch: (listener) => watchPointer(nc, keys.pointerSubject, pointer, listener),
   };
 }
+
+type Lists = Pick<PointerRecord, "history" | "publications">;
+
+const noLists: Lists = { history: [], publications: [] };
 
 const objectsOf = (manifest: Manifest): string[] =>
   [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)].map(({ object }) => object);

@@ -15,6 +15,10 @@ export interface TestBucket {
   /** Changes one byte of a stored object. */
   damage(object: string): Promise<void>;
   remove(object: string): Promise<void>;
+  /** Puts this in the place of what describes an object. */
+  describe(object: string, text: string): Promise<void>;
+  /** Puts this in the place of the pointer. */
+  point(text: string): Promise<void>;
   /** Makes a manifest unreadable. */
   damageManifest(id: string): Promise<void>;
   objects(): Promise<string[]>;
@@ -57,6 +61,13 @@ export async function testBucket(server: NatsServer, options: { name?: string; u
     },
     async damageManifest(id) {
       await nc.jetstream().publish(`$KV.${name}.manifest.${id}`, "{}");
+    },
+    async describe(object, text) {
+      const subject = `$O.${name}.M.${Buffer.from(object).toString("base64").replaceAll("+", "-").replaceAll("/", "_")}`;
+      await nc.jetstream().publish(subject, text);
+    },
+    async point(text) {
+      await nc.jetstream().publish(`$KV.${name}.current`, text);
     },
     async remove(object) {
       await (await bucket()).delete(object);

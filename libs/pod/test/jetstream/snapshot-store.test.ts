@@ -139,6 +139,51 @@ describe("snapshots in JetStream beside the contract", () => {
     expect((await store.publications()).map(({ id }) => id)).toEqual([first.id, second.id, third.id]);
   });
 
+  test.each(["garbage{{{", "{}", ""])(
+    "a pointer that is %j is none, and the next publication keeps what the manifests tell",
+    async (text) => {
+      const store = await bucket.open();
+      const [first, second] = [await publishNumber(store, 1), await publishNumber(store, 2)];
+      await store.activate(second.id);
+      const published = (await store.publications())[1]?.at as string;
+      await bucket.point(text);
+      expect([await store.pointer(), await store.currentId()]).toEqual([null, null]);
+      // Nobody shall take it for an empty store.
+      for (const list of [store.list(), store.publications()]) await expect(list).rejects.toThrow(/pointer .* was deleted or is damaged/);
+      await bucket.damageManifest(first.id);
+      for (const object of Object.values(madeObjects(numbered(3)))) await store.putObject(object);
+      await store.publish(madeManifest(numbered(3)), { replaces: null });
+      expect(await store.list()).toEqual([second.id, madeManifest(numbered(3)).id]);
+      // As the server has it: no file dates a publication.
+      const [again] = await store.publications();
+      expect(again?.id).toBe(second.id);
+      expect(Math.abs(Date.parse(again?.at as string) - Date.parse(published))).toBeLessThan(2_000);
+      await expect(loadSnapshot(store, second)).resolves.toBeDefined();
+    },
+  );
+
+  test("after a damaged pointer, a snapshot that was kept for its day only is not kept whole", async () => {
+    const store = await bucket.open();
+    const [first, second] = [await publishNumber(store, 1), await publishNumber(store, 2)];
+    await bucket.remove(first.sections.as_names?.object as string);
+    await bucket.point("garbage");
+    const third = await publishNumber(store, 3);
+    expect(await store.list()).toEqual([second.id, third.id]);
+  });
+
+  test.each(["{garbage", ""])("an object whose description is %j is stored anew", async (text) => {
+    const store = await bucket.open();
+    const bytes = randomBytes(1_000);
+    const digest = await store.putObject(bytes);
+    await bucket.describe(digest, text);
+    await expect(store.getObject(digest, bytes.length)).rejects.toMatchObject({
+      name: "SnapshotError",
+      message: `bucket ${bucket.name}, object ${digest}: the snapshot's object is missing, or its description is damaged`,
+    });
+    expect(await store.putObject(bytes)).toBe(digest);
+    expect(Buffer.compare(Buffer.from(await store.getObject(digest, bytes.length)), bytes)).toBe(0);
+  });
+
   test("what is published is not active before it is told to be, and stays kept while it is", async () => {
     const store = await bucket.open();
     const first = await publishNumber(store, 1);

@@ -53,9 +53,9 @@ export interface SnapshotStore {
   publish(manifest: Manifest, options?: PublishOptions): Promise<void>;
   /** Lets the snapshot that was published last be served. Throws `SnapshotError` when another one was published since. */
   activate(id: string): Promise<void>;
-  /** null before the first publication. */
+  /** null before the first publication. A damaged one may be null, too: the next publication replaces it. */
   pointer(): Promise<SnapshotPointer | null>;
-  /** The manifest's id that was published last, null before the first. */
+  /** The manifest's id that was published last; null as `pointer`. */
   currentId(): Promise<string | null>;
   /** Throws `SnapshotError` when there is no such manifest or it is damaged. */
   getManifest(id: string): Promise<Manifest>;

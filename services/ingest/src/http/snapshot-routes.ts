@@ -7,6 +7,7 @@ import {
   type SectionName,
   type SnapshotPointer,
   type SnapshotStore,
+  SnapshotUnavailableError,
   type StoreSource,
   sectionNames,
 } from "@netfacts/snapshot";
@@ -105,7 +106,11 @@ async function refuseRollback(snapshots: SnapshotRoutesDeps["snapshots"], { snap
 }
 
 function storeAway(cause: unknown): never {
-  throw new ProblemError("upstream_unavailable", { detail: "The store of snapshots does not answer.", cause });
+  const detail =
+    cause instanceof SnapshotUnavailableError
+      ? "The store of snapshots does not answer."
+      : "The list of snapshots is damaged in their store. Ingest restores it within seconds, or with its next run.";
+  throw new ProblemError("upstream_unavailable", { detail, cause });
 }
 
 async function keptSnapshots(snapshots: SnapshotRoutesDeps["snapshots"]): Promise<KeptSnapshot[]> {

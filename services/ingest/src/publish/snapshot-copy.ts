@@ -69,7 +69,7 @@ export class SnapshotCopy {
 
   /**
    * Puts back what the store lacks of the copied snapshot, with the same id and the same objects: all of it where the store has no
-   * pointer, else each part that is missing or damaged. Does nothing where another snapshot is active, or nothing was copied so far.
+   * pointer or a damaged one, else each part that is missing or damaged. Does nothing where another snapshot is active, or nothing was copied so far.
    * Throws `SnapshotUnavailableError`: without an answer nobody knows what the store holds; and when everything is lost and the copy
    * is damaged too. A part that both have lost is left to the next look, which reports it.
    */
@@ -133,11 +133,13 @@ export class SnapshotCopy {
       if (pointer.active === id) await this.#repair(id, pointer.published === id);
       return;
     }
+    // A store with a damaged pointer holds more than an empty one.
+    const fault = await store.list().then(() => "empty", messageOf);
     const manifest = await this.#copy.getManifest(id);
     for (const { object, bytes } of objectsOf(manifest)) await store.putObject(await this.#copy.getObject(object, bytes));
     await store.publish(manifest, { replaces: null });
     await activate(id);
-    log.warn({ snapshot: id }, "the store of snapshots was empty; the snapshot in service was restored from ingest's own copy");
+    log.warn({ snapshot: id, fault }, "the store of snapshots named no snapshot; the one in service was restored from ingest's own copy");
   }
 
   /** @param isPublished  also the last one that was published: its manifest can be stored again. */
@@ -178,6 +180,8 @@ async function readable<T>(read: Promise<T>): Promise<T | null> {
     return null;
   }
 }
+
+const messageOf = ({ message }: Error): string => message;
 
 function objectsOf({ sections, ingest_objects }: Manifest): { readonly object: string; readonly bytes: number }[] {
   return [...Object.values(sections), ...Object.values(ingest_objects)];

@@ -1,7 +1,7 @@
 /** What the operator API answers when nobody leads, and when the store is away. */
 
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { SnapshotUnavailableError } from "@netfacts/snapshot";
+import { SnapshotError, SnapshotUnavailableError } from "@netfacts/snapshot";
 import { StoreError } from "@netfacts/storage";
 import { provokes } from "../support/provokes.ts";
 import { runsPath, type ServiceHarness, startService } from "../support/service.ts";
@@ -45,18 +45,23 @@ test("who does not lead still tells kept snapshots, and that pods are unknown", 
   expect((await follower.ask("GET", "/admin/v1/ingest/snapshots")).json).toEqual({ items: [], pods: null });
 });
 
-provokes("upstream_unavailable", "the store of snapshots is away, and the answer says nothing of where it is", async () => {
+const snapshotsFailingWith = async (error: Error, told: string) => {
   const failing = await startService({
-    deps: (deps) => ({
-      ...deps,
-      snapshots: { ...deps.snapshots, list: () => Promise.reject(new SnapshotUnavailableError("secret-host is away")) },
-    }),
+    deps: (deps) => ({ ...deps, snapshots: { ...deps.snapshots, list: () => Promise.reject(error) } }),
   });
   const answer = await failing.ask("GET", "/admin/v1/ingest/snapshots");
   await failing.stop();
   expect(answer.body).not.toContain("secret-host");
+  expect(answer.body).toContain(told);
   return answer;
-});
+};
+
+provokes("upstream_unavailable", "the store of snapshots is away, and the answer says nothing of where it is", () =>
+  snapshotsFailingWith(new SnapshotUnavailableError("secret-host is away"), "does not answer"),
+);
+provokes("upstream_unavailable", "the store of snapshots is damaged", () =>
+  snapshotsFailingWith(new SnapshotError("secret-host is damaged"), "is damaged in their store"),
+);
 
 const failingWith = async (error: Error) => {
   const failing = await startService({

@@ -88,6 +88,8 @@ const losses: readonly Loss[] = [
     lose: async ({ nc, name }) => (await nc.jetstreamManager()).streams.delete(`OBJ_${name}`),
   },
   { name: "one object", lose: (bucket, manifest) => bucket.remove(sectionOf(manifest)) },
+  { name: "the description of an object", lose: (bucket, manifest) => bucket.describe(sectionOf(manifest), "{garbage") },
+  { name: "the pointer", lose: (bucket) => bucket.point("garbage{{{") },
   { name: "one byte of an object", lose: (bucket, manifest) => bucket.damage(sectionOf(manifest)) },
   {
     name: "the manifest",
