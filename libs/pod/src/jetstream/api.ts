@@ -7,6 +7,8 @@ import { SnapshotUnavailableError } from "@netfacts/snapshot";
 const notFound = "404";
 /** Another message came first (`Expected-Last-Subject-Sequence`). */
 const wrongLastSequence = 10_071;
+/** The storage of the account, and of the server in two ways. */
+const full: readonly number[] = [10_002, 10_023, 10_047];
 
 /** The answer; null when what was asked for is not there. Throws `SnapshotUnavailableError`. */
 export async function found<T>(what: string, call: Promise<T>): Promise<T | null> {
@@ -32,6 +34,14 @@ export function isWrongLastSequence(error: unknown): boolean {
 }
 
 export function unavailable(what: string, cause?: unknown): SnapshotUnavailableError {
-  const why = cause === undefined ? "no response" : (cause as Error).message || (cause as NatsError).code;
-  return new SnapshotUnavailableError(`${what}: JetStream: ${why}`, { cause });
+  return new SnapshotUnavailableError(`${what}: JetStream: ${cause === undefined ? "no response" : reasonOf(cause as NatsError)}`, {
+    cause,
+  });
+}
+
+/** The server's words where it has some: the client keeps only the number of a few errors. */
+function reasonOf({ api_error: told, message, code }: NatsError): string {
+  const reason = told?.description || message || code;
+  const isFull = full.includes(told?.err_code ?? 0);
+  return isFull ? `${reason}: its storage is full; allow it more (max_file_store), or delete other streams` : reason;
 }

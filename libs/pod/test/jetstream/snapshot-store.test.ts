@@ -184,6 +184,22 @@ describe("snapshots in JetStream beside the contract", () => {
     expect(Buffer.compare(Buffer.from(await store.getObject(digest, bytes.length)), bytes)).toBe(0);
   });
 
+  test("a server whose storage is full says so, in its own words", async () => {
+    const storeDir = mkdtempSync(join(tmpdir(), "netfacts-jetstream-"));
+    const own = await startNatsServer({ jetstream: true, storeDir, config: "jetstream { max_file_store: 1MB }" });
+    const place = await testBucket(own);
+    try {
+      await expect((await place.open()).putObject(randomBytes(2_000_000))).rejects.toMatchObject({
+        name: "SnapshotUnavailableError",
+        message: expect.stringMatching(/^object \w+: JetStream: insufficient resources: its storage is full; allow it more/),
+      });
+    } finally {
+      await place.close();
+      await own.stop();
+      rmSync(storeDir, { recursive: true, force: true });
+    }
+  });
+
   test("what is published is not active before it is told to be, and stays kept while it is", async () => {
     const store = await bucket.open();
     const first = await publishNumber(store, 1);

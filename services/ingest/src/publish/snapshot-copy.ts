@@ -32,6 +32,8 @@ export class SnapshotCopy {
   #stopped = false;
   /** The failure that was logged last: it is logged again when it is another. */
   #told = "";
+  /** The failure of the last try to put something back. */
+  #notTaken: unknown = null;
   /** The snapshot whose copy this process has read to its end. */
   #copied: string | null = null;
   /** The snapshot that was whole in the store, and the mark of its objects then: it is read again when either differs. */
@@ -93,11 +95,18 @@ export class SnapshotCopy {
       this.#told = "";
     } catch (err) {
       const { message } = err as Error;
-      // A store that is away has nothing to be restored or copied, and others say that it is away.
-      if (message !== this.#told && !(err instanceof SnapshotUnavailableError))
-        this.#deps.log.warn({ err, folder: this.#deps.folder }, "ingest's own copy of the snapshot in service failed; retrying in seconds");
+      if (message !== this.#told) this.#tell(err);
       this.#told = message;
     }
+  }
+
+  #tell(err: unknown): void {
+    const { folder, log } = this.#deps;
+    if (err === this.#notTaken)
+      log.warn({ err, folder }, "the store of snapshots does not take what it lost back from ingest's own copy; retrying in seconds");
+    // A store that is away has nothing to be restored or copied, and others say that it is away.
+    else if (!(err instanceof SnapshotUnavailableError))
+      log.warn({ err, folder }, "ingest's own copy of the snapshot in service failed; retrying in seconds");
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -136,10 +145,20 @@ export class SnapshotCopy {
     // A store with a damaged pointer holds more than an empty one.
     const fault = await store.list().then(() => "empty", messageOf);
     const manifest = await this.#copy.getManifest(id);
-    for (const { object, bytes } of objectsOf(manifest)) await store.putObject(await this.#copy.getObject(object, bytes));
-    await store.publish(manifest, { replaces: null });
+    for (const { object, bytes } of objectsOf(manifest)) await this.#putBack(store.putObject(await this.#copy.getObject(object, bytes)));
+    await this.#putBack(store.publish(manifest, { replaces: null }));
     await activate(id);
     log.warn({ snapshot: id, fault }, "the store of snapshots named no snapshot; the one in service was restored from ingest's own copy");
+  }
+
+  /** The store has answered a moment ago: where it fails now, nobody else says so. */
+  async #putBack(write: Promise<unknown>): Promise<void> {
+    try {
+      await write;
+    } catch (error) {
+      this.#notTaken = error;
+      throw error;
+    }
   }
 
   /** @param isPublished  also the last one that was published: its manifest can be stored again. */
@@ -152,11 +171,11 @@ export class SnapshotCopy {
     const lost: string[] = [];
     for (const { object, bytes } of objectsOf(own)) {
       if ((await readable(store.getObject(object, bytes))) !== null) continue;
-      await store.putObject(await this.#copy.getObject(object, bytes));
+      await this.#putBack(store.putObject(await this.#copy.getObject(object, bytes)));
       lost.push(object);
     }
     if (manifest === null && isPublished) {
-      await store.publish(own, { replaces: id });
+      await this.#putBack(store.publish(own, { replaces: id }));
       lost.push("manifest");
     }
     if (lost.length === 0) {

@@ -6,10 +6,13 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { PodReporter } from "@netfacts/pod";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/pod/jetstream";
-import { LoaderThreads, type Manifest, openFolderStore, SnapshotFollower } from "@netfacts/snapshot";
+import { LoaderThreads, type Manifest, openFolderStore, SnapshotFollower, SnapshotUnavailableError } from "@netfacts/snapshot";
 import { testBucket } from "../../../../libs/pod/test/jetstream/bucket.ts";
+import { madeNames } from "../../../../libs/snapshot/test/support/made-sections.ts";
+import { publishMade } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
 import { until } from "../../../../test/support/http.ts";
 import { startNatsServer } from "../../../../test/support/nats-server.ts";
+import { SnapshotCopy } from "../../src/publish/snapshot-copy.ts";
 import { delegatedFile, vrpFile } from "../support/made-files.ts";
 import { startedRun, startService } from "../support/service.ts";
 
@@ -166,6 +169,38 @@ test("a store that loses parts of what serves gets them back, whole and with the
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test("a store that takes nothing back is logged once, and again with the next failure", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  await publishMade(openFolderStore(folder), { names: madeNames({ 1: "one" }) });
+  let why = "its storage is full";
+  let tries = 0;
+  const putObject = async () => {
+    tries++;
+    throw new SnapshotUnavailableError(why);
+  };
+  const logged: string[] = [];
+  const copy = new SnapshotCopy({
+    folder,
+    store: { ...openFolderStore(join(folder, "empty")), putObject },
+    activate: async () => undefined,
+    repaired: () => undefined,
+    log: { info: () => undefined, warn: (fields, message) => logged.push(`${message}: ${(fields as { err: Error }).err.message}`) },
+    lookMs: 1,
+  });
+  try {
+    copy.start();
+    await until(async () => tries > 5);
+    why = "its user lacks a right";
+    tries = 0;
+    await until(async () => tries > 5);
+  } finally {
+    await copy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const told = "the store of snapshots does not take what it lost back from ingest's own copy; retrying in seconds";
+  expect(logged).toEqual([`${told}: its storage is full`, `${told}: its user lacks a right`]);
 });
 
 test("a stop waits for the object being copied, and copies no other", async () => {
