@@ -18,6 +18,8 @@ export interface ObservationRoutesDeps {
 }
 
 const path = "/observations";
+/** Time that uploads have to end by themselves when the server stops: well before it closes their connections. */
+const uploadStopMs = 3_000;
 const formats: Readonly<Record<string, UploadFormat>> = {
   "application/x-ndjson": "ndjson",
   "text/csv": "csv",
@@ -28,6 +30,12 @@ const sourceForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export function installObservationRoutes(app: FastifyInstance, { uploads, sources }: ObservationRoutesDeps): void {
   const { repository } = uploads;
+  app.addHook("preClose", (done) => {
+    setTimeout(() => void uploads.stop(), uploadStopMs).unref();
+    done();
+  });
+  // The store is closed next.
+  app.addHook("onClose", () => uploads.stop());
   app.register(async (scope) => {
     // Bodies are read as they come, and no further than they are stored.
     scope.removeAllContentTypeParsers();

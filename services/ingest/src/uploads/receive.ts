@@ -40,6 +40,8 @@ export interface ReceiveOptions extends ReceiveBounds {
   /** How far ahead of the clock an observation may be. */
   readonly skewSeconds: number;
   readonly clock: { now(): number };
+  /** Ends the upload with `shutting_down`; what came is stored. */
+  readonly stopping?: AbortSignal | undefined;
 }
 
 const batchLines = 1_000;
@@ -66,7 +68,8 @@ export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
   /** Of the bytes that are stored already; a body that begins behind the first of them says nothing of these. */
   let skipped = offset === 0 ? 0 : null;
   let position = offset;
-  const pieces = timely(body, { slowMs: options.slowMs ?? slowMsDefault, endsAt: clock.now() + secondsMax * 1_000, clock });
+  const { slowMs = slowMsDefault, stopping } = options;
+  const pieces = timely(body, { slowMs, endsAt: clock.now() + secondsMax * 1_000, clock, stopping });
   try {
     for await (const piece of pieces) {
       position += piece.length;
@@ -221,11 +224,13 @@ class Batch {
   }
 }
 
-/** The pieces of a body, unless it is slow or goes on for too long. */
-async function* timely(
-  body: AsyncIterable<Uint8Array>,
-  { slowMs, endsAt, clock }: { readonly slowMs: number; readonly endsAt: number; readonly clock: { now(): number } },
-): AsyncGenerator<Uint8Array, void> {
+interface Timing extends Pick<ReceiveOptions, "clock" | "stopping"> {
+  readonly slowMs: number;
+  readonly endsAt: number;
+}
+
+/** The pieces of a body, unless it is slow, goes on for too long, or the process stops. */
+async function* timely(body: AsyncIterable<Uint8Array>, { slowMs, endsAt, clock, stopping }: Timing): AsyncGenerator<Uint8Array, void> {
   const pieces = body[Symbol.asyncIterator]();
   let [waited, bytes] = [0, 0];
   try {
@@ -233,7 +238,9 @@ async function* timely(
       const from = clock.now();
       if (from >= endsAt) throw new ProblemError("request_timeout", { detail: "The upload took longer than one request may." });
       const leftMs = Math.min(slowMs - waited, endsAt - from);
-      const next = await within(leftMs, pieces.next());
+      const next = await within(leftMs, pieces.next(), stopping);
+      if (stopping?.aborted === true && next?.done !== true)
+        throw new ProblemError("shutting_down", { detail: "Ingest is shutting down. Resume the upload in a few seconds." });
       if (next === null) {
         const detail = clock.now() >= endsAt ? "The upload took longer than one request may." : "The body arrives too slowly.";
         throw new ProblemError("request_timeout", { detail });
@@ -250,15 +257,19 @@ async function* timely(
   }
 }
 
-/** Null: it took longer. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
+/** Null: it took longer, or the signal was given before. */
+async function within<T>(ms: number, work: Promise<T>, signal: AbortSignal | undefined): Promise<T | null> {
   const { promise: late, resolve } = Promise.withResolvers<null>();
   const timer = setTimeout(resolve, Math.max(0, ms), null);
+  const end = (): void => resolve(null);
+  signal?.addEventListener("abort", end);
+  if (signal?.aborted === true) end();
   // What comes after its time is nobody's.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
   }
 }

@@ -50,6 +50,9 @@ const deletionMsMax = 10_000;
 export class Uploads {
   readonly #deps: UploadsDeps;
   readonly #active = new Set<string>();
+  /** Uploads and deletions that still use the store. */
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #stopping = new AbortController();
 
   constructor(deps: UploadsDeps) {
     this.#deps = deps;
@@ -59,8 +62,24 @@ export class Uploads {
     return this.#deps.repository;
   }
 
+  /** Ends uploads and deletions that are in progress, each with an answer; resolves when none of them uses the store any more. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.allSettled(this.#underWay);
+  }
+
   /** Stores a body. @throws ProblemError, StoreError; what the body throws. */
-  async receive({ id, offset, source, format, isPart, keyId, body }: UploadRequest): Promise<UploadRecord> {
+  receive(request: UploadRequest): Promise<UploadRecord> {
+    return this.#counted(this.#receive(request));
+  }
+
+  #counted<T>(work: Promise<T>): Promise<T> {
+    const counted = work.finally(() => this.#underWay.delete(counted));
+    this.#underWay.add(counted);
+    return counted;
+  }
+
+  async #receive({ id, offset, source, format, isPart, keyId, body }: UploadRequest): Promise<UploadRecord> {
     const { repository, uploadsMax, rowsMax, clock } = this.#deps;
     const uploadId = id ?? randomBytes(12).toString("hex");
     if (this.#active.has(uploadId)) throw conflict("The upload is in progress: another request sends to it.", retryAfterSeconds);
@@ -75,7 +94,7 @@ export class Uploads {
       if (upload.format !== format) throw conflict(`The upload has the format ${upload.format}.`);
       if (source !== null && upload.source !== source) throw conflict(`The upload has the source ${upload.source}.`);
       if (offset > upload.offset) throw conflict(`Only ${upload.offset} bytes of the upload are stored: send it from there.`);
-      return await receive({ ...this.#deps, upload, offset, body, isPart, skewSeconds });
+      return await receive({ ...this.#deps, upload, offset, body, isPart, skewSeconds, stopping: this.#stopping.signal });
     } finally {
       this.#active.delete(uploadId);
     }
@@ -87,7 +106,7 @@ export class Uploads {
     const { details, target } = told(what);
     // Before anything is deleted: what is not written down must not happen.
     await audit.append({ at: clock.now(), ...by, action: "observations.delete", target, details });
-    return this.#erase(what);
+    return this.#counted(this.#erase(what));
   }
 
   async #erase(what: Deletion): Promise<{ readonly deleted: number; readonly complete: boolean }> {
@@ -99,7 +118,7 @@ export class Uploads {
         const removed = await repository.remove(selector, removedAtOnce);
         progress.deleted += removed;
         if (removed < removedAtOnce) return true;
-        if (clock.now() > until) return false;
+        if (clock.now() > until || this.#stopping.signal.aborted) return false;
       }
     };
     if ("address" in what || "prefix" in what) {

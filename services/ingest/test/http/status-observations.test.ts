@@ -331,3 +331,63 @@ test("a body that arrives too slowly is ended, and what came is kept", async () 
   await expect(sent).rejects.toMatchObject({ code: "request_timeout" });
   expect(await repository.find("slow")).toMatchObject({ rows: 1, complete: false });
 });
+
+test("an upload in progress when the service stops is told what is stored, and the store is not used after the stop", async () => {
+  const stopping = await startService();
+  const open = await openUpload(stopping, { upload: "stopped" });
+  const lines = `${observation("10.9.0.1")}\n${observation("10.9.0.2")}\n`;
+  open.write(`${lines}{"ip`);
+  await until(
+    () => stopping.observations.find("stopped"),
+    (found) => found !== null,
+  );
+  let answer = "";
+  open.socket.setEncoding("utf8").on("data", (text: string) => {
+    answer += text;
+  });
+  await stopping.app.stop();
+  expect(answer).toMatch(/^HTTP\/1.1 503 /);
+  expect(answer).toContain('"code":"shutting_down"');
+  expect(answer).toContain(`Resume the upload in a few seconds. Stored are ${lines.length} bytes, 2 lines.`);
+  expect(await stopping.observations.find("stopped")).toMatchObject({ rows: 2, complete: false });
+  await stopping.stop();
+  expect(stopping.log.filter(({ level }) => level === "error")).toEqual([]);
+});
+
+test("a stop waits for rows that are being stored", async () => {
+  const { Uploads } = await import("../../src/uploads/uploads.ts");
+  const held = Promise.withResolvers<void>();
+  let isStoring = false;
+  const repository: typeof service.observations = {
+    ...service.observations,
+    async store(...given) {
+      isStoring = true;
+      await held.promise;
+      return service.observations.store(...given);
+    },
+  };
+  const bounds = { bytesMax: 1_000_000, secondsMax: 60, rowsMax: 1_000_000, uploadsMax: 1 };
+  const uploads = new Uploads({ ...bounds, repository, audit: service.store.audit, clock: Date });
+  async function* body() {
+    yield Buffer.from(`${observation("10.10.0.1")}\n`.repeat(1_000));
+    await new Promise(() => undefined);
+  }
+  const request = { id: "held", source: null, format: "ndjson", isPart: false, keyId: null, offset: 0 } as const;
+  const receiving = uploads.receive({ ...request, body: body() });
+  await until(
+    async () => isStoring,
+    (is) => is,
+  );
+  let isStopped = false;
+  const stopped = uploads.stop().then(() => {
+    isStopped = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(isStopped).toBe(false);
+  held.resolve();
+  const released = performance.now();
+  // Nothing else comes: the end is noticed all the same.
+  await expect(receiving).rejects.toMatchObject({ code: "shutting_down", message: expect.stringContaining("1000 lines") });
+  await stopped;
+  expect(performance.now() - released).toBeLessThan(10_000);
+});
