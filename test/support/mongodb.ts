@@ -12,6 +12,9 @@ import { freezeProcess } from "./frozen.ts";
 import { findJava, findMongoJars, javaArguments } from "./mongodb-java.ts";
 import { askForServer, type SharedServer } from "./shared-server.ts";
 
+/** For tests of packages that do not depend on the driver. */
+export { MongoClient } from "mongodb";
+
 /** Names a server that runs already; tests then share it and keep to databases of their own. */
 export const mongodbUriVariable = "MONGODB_URI";
 

@@ -8,10 +8,9 @@ import { type KeyChange, keysChangedSubject } from "@netfacts/contracts";
 import { secretMatches } from "@netfacts/keys";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { openMongoStore } from "@netfacts/storage/mongo";
-import { MongoClient } from "mongodb";
 import { freePort } from "../../../test/support/free-ports.ts";
 import { until } from "../../../test/support/http.ts";
-import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
+import { MongoClient, type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { startNatsServer } from "../../../test/support/nats-server.ts";
 import { type Ran, runProcessWith, temporaryFolder } from "./support/run.ts";
 
