@@ -77,7 +77,7 @@ export function cutLine(file: string, line: number, missing = ""): SourceError {
 }
 
 /** Whether a text begins with UTF-16's byte order mark: so some programs write "Unicode". No format that is read here may. */
-function isUtf16(bytes: Uint8Array): boolean {
+export function isUtf16(bytes: Uint8Array): boolean {
   return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
 }
 

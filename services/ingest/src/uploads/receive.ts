@@ -12,7 +12,7 @@ import {
   uploadLinesMax,
 } from "@netfacts/storage";
 import { splitCsvLine } from "../readers/csv.ts";
-import { lineBytesMax } from "../readers/lines.ts";
+import { isUtf16, lineBytesMax } from "../readers/lines.ts";
 import { ReadableText } from "../readers/readable-text.ts";
 import { type LineReader, lineReader, NotThisFormatError } from "./line-readers.ts";
 import { type UploadLine, UploadLines } from "./upload-lines.ts";
@@ -72,6 +72,7 @@ export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
   const pieces = timely(body, { slowMs, endsAt: clock.now() + secondsMax * 1_000, clock, stopping });
   try {
     for await (const piece of pieces) {
+      if (position === 0 && isUtf16(piece)) throw new NotThisFormatError("the file is UTF-16 text; save it as UTF-8");
       position += piece.length;
       if (position > bytesMax) throw new ProblemError("payload_too_large", { detail: `An upload has at most ${bytesMax} bytes.` });
       const known = piece.subarray(0, skip);
@@ -92,7 +93,10 @@ export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
     }
     if (skip > 0) throw new ProblemError("upload_conflict", { detail: otherFile(upload) });
     const last = lines.last();
-    if (last !== null && !isWholeLine(upload.format, last)) throw new ProblemError("invalid_body", { detail: openEnd });
+    if (last !== null && !isWholeLine(upload.format, last)) {
+      batch.judge(true);
+      throw new ProblemError("invalid_body", { detail: openEnd });
+    }
     if (last !== null) batch.take(last);
     await batch.store(true);
     return batch.upload;
@@ -119,9 +123,20 @@ const openEnd = "The last line has no line break, so the file may be cut. If it 
  * field of a geofeed, the fifth, says nothing (RFC 8805 §2.1.1.5).
  */
 function isWholeLine(format: UploadFormat, { bytes }: UploadLine): boolean {
-  if (format !== "geofeed" || bytes === null) return format === "ndjson";
+  if (format === "csv" || bytes === null) return false;
+  if (format === "ndjson") return isBlankOrJson(new ReadableText().decode(bytes, true));
   const fields = splitCsvLine(Buffer.from(bytes).toString("utf8"));
   return fields !== null && fields.length >= geofeedFields;
+}
+
+function isBlankOrJson(text: string): boolean {
+  if (text.trim() === "") return true;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 class ConflictError extends Error {
@@ -197,7 +212,7 @@ class Batch {
    * @param isEnd  the end of the file was read.
    */
   async store(isEnd: boolean): Promise<void> {
-    this.#judge(isEnd);
+    this.judge(isEnd);
     const { repository, clock } = this.#options;
     const complete = this.upload.complete || isEnd;
     const progress: UploadProgress = { ...this.#progress, badLines: this.#badLines, header: this.#reader.header, complete };
@@ -210,7 +225,8 @@ class Batch {
     if (!isEnd && ++this.#batches % countEvery === 0) await this.#refuseFull();
   }
 
-  #judge(isEnd: boolean): void {
+  /** @throws NotThisFormatError for a file of another format. @param isEnd  as for `store`. */
+  judge(isEnd: boolean): void {
     const { lines, rows, bad } = this.#progress;
     const isOther = lines >= judgedLines ? bad > rows : isEnd && rows === 0 && bad > 0;
     const [first] = this.#badLines;

@@ -270,6 +270,29 @@ describe("what is refused", () => {
     expect((await send(service, `${header}${first}${second}`, sent)).json).toMatchObject({ rows: 2, bad: 0, complete: true });
     return answer;
   });
+  provokes("invalid_body", "NDJSON that ends within a line, which is complete with the rest of it", async () => {
+    const [first, second] = [`${observation("198.19.0.1")}\n`, observation("198.19.0.2")];
+    const answer = await send(service, `${first}${second.slice(0, -2)}`, { upload: "cut-json" });
+    expect(answer.json.detail).toContain(`Stored are ${first.length} bytes, 1 lines.`);
+    expect((await show("cut-json")).json).toMatchObject({ rows: 1, bad: 0, complete: false });
+    const rest = { upload: "cut-json", offset: first.length };
+    expect((await send(service, second, rest)).json).toMatchObject({ rows: 2, bad: 0, complete: true });
+    return answer;
+  });
+  provokes("invalid_body", "JSON over many lines, whatever its end", async () => {
+    const answer = await send(service, "[\n  1\n]", { upload: "pretty" });
+    expect(answer.json.detail).toMatch(/^2 of 2 lines are invalid: line 1 /);
+    return answer;
+  });
+  for (const type of ["application/x-ndjson", "text/csv", "application/geofeed+csv"])
+    provokes("invalid_body", `UTF-16 text as ${type}, of which nothing is stored`, async () => {
+      const upload = `utf16-${type.replace(/\W/g, "-")}`;
+      const text = new Blob([Buffer.from(`\ufeff${body}${body}`, "utf16le")]).stream() as ReadableStream;
+      const answer = await send(service, text, { upload, type });
+      expect(answer.json.detail).toBe("The file is UTF-16 text; save it as UTF-8. Stored are 0 bytes, 0 lines.");
+      expect((await show(upload)).json).toMatchObject({ lines: 0, complete: false });
+      return answer;
+    });
   provokes("invalid_body", "a geofeed that ends within a place", async () =>
     send(service, "203.0.113.0/24,NL,NL-NH,Amsterdam,\n203.0.114.0/24,US,US-C", { upload: "cut-feed", type: "application/geofeed+csv" }),
   );
