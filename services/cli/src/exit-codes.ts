@@ -14,6 +14,10 @@ export const exitCodes = {
   unavailable: 5,
   /** Understood, and refused by a rule: the last admin key, a revoked key. Nothing was changed. */
   refused: 6,
+  /** Ended by Ctrl-C (SIGINT). */
+  interrupted: 130,
+  /** Ended by SIGTERM. */
+  terminated: 143,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -26,4 +30,6 @@ export const exitCodeHelp = `Exit codes:
   3  not found: key, snapshot, file or data directory
   4  untrusted data: a damaged store or snapshot, or a rejected source
   5  temporarily unavailable: locked, not writable, or disk full
-  6  not allowed; nothing was changed`;
+  6  not allowed; nothing was changed
+  130  ended by Ctrl-C (SIGINT)
+  143  ended by SIGTERM`;

@@ -2,16 +2,24 @@
 
 import { runCli } from "./app.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { signalCodes } from "./interrupt.ts";
+import { writeFault } from "./output-file.ts";
 
-// A reader that has seen enough (`| head`) is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === "EPIPE" ? exitCodes.ok : exitCodes.failed);
+  // A reader that has seen enough (`| head`) is no failure.
+  if (error.code === "EPIPE") process.exit(exitCodes.ok);
+  const { reason, exitCode } = writeFault(error);
+  process.stderr.write(`netfacts: the result cannot be written to standard output: ${reason}; changes that the command made stay\n`);
+  process.exit(exitCode);
 });
 
-process.exitCode = await runCli(process.argv.slice(2), {
+const code = await runCli(process.argv.slice(2), {
   stdin: () => process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   isTerminal: process.stderr.isTTY === true,
   now: Date.now,
 });
+process.exitCode = code;
+// By the signal itself, so that a shell script that runs this command ends, too.
+for (const [signal, signalCode] of signalCodes) if (code === signalCode) process.kill(process.pid, signal);

@@ -26,8 +26,12 @@ function layout(manifest: Manifest, manifestBytes: number): { entry: SectionEntr
   });
 }
 
-/** Writes a snapshot of a store into one file; what only ingest reads is left out. The file appears whole or not at all. */
-export async function writePack(store: SnapshotStore, id: string, path: string): Promise<Manifest> {
+/**
+ * Writes a snapshot of a store into one file; what only ingest reads is left out. The file appears whole or not at all.
+ *
+ * @param signal  ends it between two objects, with the signal's reason.
+ */
+export async function writePack(store: SnapshotStore, id: string, path: string, signal?: AbortSignal): Promise<Manifest> {
   const manifest = await store.getManifest(id);
   const encoded = encodeManifest(manifest);
   const head = Buffer.alloc(headBytes);
@@ -39,11 +43,13 @@ export async function writePack(store: SnapshotStore, id: string, path: string):
     await writeAll(file, head, 0);
     await writeAll(file, encoded, headBytes);
     for (const { entry, offset } of layout(manifest, encoded.length)) {
+      signal?.throwIfAborted();
       const object = await store.getObject(entry.object, entry.bytes);
       await writeAll(file, object, offset);
     }
     await file.sync();
     await file.close();
+    signal?.throwIfAborted();
     await rename(temporary, path);
   } catch (error) {
     await file.close().catch(() => {});

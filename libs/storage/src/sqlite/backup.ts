@@ -23,6 +23,9 @@ export function backUpSqliteObservations(path: string, target: string): void {
   backUp(path, target, checkIsObservations);
 }
 
+/** SQLITE_IOERR_WRITE (sqlite.org/rescode.html). */
+const ioErrorAtWriting = 778;
+
 /** @throws StoreError for a file of another kind, or of a later version. */
 type CheckKind = (connection: SqliteConnection) => void;
 
@@ -32,16 +35,27 @@ function backUp(path: string, target: string, checkKind: CheckKind): void {
     checkKind(source);
     makeEmpty(target);
     try {
-      source.run("VACUUM INTO ?", target);
+      vacuumInto(source, target);
       checkWhole(target, checkKind);
       syncFile(target);
       syncFolder(target);
     } catch (error) {
-      rmSync(target, { force: true });
+      for (const rest of ["", "-journal"]) rmSync(`${target}${rest}`, { force: true });
       throw error;
     }
   } finally {
     source.close();
+  }
+}
+
+function vacuumInto(source: SqliteConnection, target: string): void {
+  try {
+    source.run("VACUUM INTO ?", target);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    // Nothing but the copy is written.
+    const isAtWriting = error.fault === "full" || (error.cause as { errcode?: unknown } | undefined)?.errcode === ioErrorAtWriting;
+    throw isAtWriting ? new StoreError(error.fault, target, error.explanation, error.cause) : error;
   }
 }
 

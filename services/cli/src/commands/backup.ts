@@ -7,6 +7,7 @@ import { CliError } from "../cli-error.ts";
 import { type CliContext, observationsPath, type RegisterCommand, type SharedSettings, sharedSettings, storePath } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printJson, printLines, printNote } from "../output.ts";
+import { refuseExisting } from "../output-file.ts";
 import { databaseUri } from "./control-store.ts";
 
 export const backup: RegisterCommand = (program, context) => {
@@ -22,8 +23,7 @@ export const backup: RegisterCommand = (program, context) => {
       if (uri === "" && !existsSync(path)) {
         throw new CliError(exitCodes.notFound, `there is no store ${path}: check --data-dir, or set MONGODB_URI`);
       }
-      for (const target of [file, observationsOf(file)])
-        if (existsSync(target)) throw new CliError(exitCodes.refused, `${target} already exists: choose another path, or remove it first`);
+      for (const target of [file, observationsOf(file)]) refuseExisting(target);
       const hasObservations = uri === "" ? backUpFiles(sharedSettings(command), file) : await backUpDatabase(uri, file, context.now());
       const observations = hasObservations ? observationsOf(file) : null;
       const bytes = statSync(file).size;

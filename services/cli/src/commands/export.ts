@@ -1,17 +1,12 @@
 /** `netfacts export`: what is known of all addresses, as one file for other programs. */
 
-import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { Generation } from "@netfacts/snapshot";
 import type { Command } from "commander";
-import { CliError } from "../cli-error.ts";
 import type { RegisterCommand } from "../context.ts";
-import { exitCodes } from "../exit-codes.ts";
 import { addressRows } from "../export/address-row.ts";
 import { formats } from "../export/formats.ts";
 import { loadNamed } from "../named-snapshot.ts";
+import { writeWhole } from "../output-file.ts";
 import { writeMany } from "../record-text.ts";
 import { snapshotOption } from "../snapshot-option.ts";
 import { natsOption } from "./snapshot/snapshots.ts";
@@ -49,17 +44,4 @@ export const exportCommand: RegisterCommand = (program, context) => {
 
 function asOfMs({ manifest }: Generation): number {
   return Math.max(0, ...Object.values(manifest.sections).map(({ as_of }) => Date.parse(as_of)));
-}
-
-/** The file is there when it is complete; until then, and after a fault, an earlier one of its name stays. */
-async function writeWhole(path: string, pieces: Iterable<Uint8Array | string>): Promise<void> {
-  const partial = `${path}.${process.pid}.partial`;
-  try {
-    await pipeline(Readable.from(pieces), createWriteStream(partial));
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true });
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    throw new CliError(exitCodes.failed, `${path} cannot be written: ${(error as Error).message}`, error);
-  }
 }

@@ -22,6 +22,7 @@ import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.ts";
 import { ingestFolder, type RegisterCommand, type SharedSettings, sharedSettings, storePath } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { interruptible } from "../interrupt.ts";
 import { printJson, printLines, printNote } from "../output.ts";
 import { sourceLines } from "./source-lines.ts";
 
@@ -49,28 +50,31 @@ export const ingest: RegisterCommand = (program, context) => {
         if (settings.json) printJson(context, report);
         else context.stdout.write(reportText(report));
       };
+      const run = (signal: AbortSignal): Promise<RunReport> => {
+        const progress = showProgress(process.stderr);
+        const running = importSources({
+          config,
+          store: openDataFolder(settings.dataDir, { retention }),
+          stateFolder: ingestFolder(settings),
+          observations: { kind: "sqlite", path: join(settings.dataDir, observationsFile) },
+          acceptShrink,
+          statements: store.statements,
+          onProgress: progress.listener,
+          signal,
+          onNote: (note) => printNote(context, note),
+        });
+        return running.finally(() => progress.stop());
+      };
       try {
-        print(
-          await recorded(store, context.now, () => {
-            const progress = showProgress(process.stderr);
-            const run = importSources({
-              config,
-              store: openDataFolder(settings.dataDir, { retention }),
-              stateFolder: ingestFolder(settings),
-              observations: { kind: "sqlite", path: join(settings.dataDir, observationsFile) },
-              acceptShrink,
-              statements: store.statements,
-              onProgress: progress.listener,
-              signal: interrupted(),
-              onNote: (note) => printNote(context, note),
-            });
-            return run.finally(() => progress.stop());
-          }),
-        );
-      } catch (error) {
-        if (!(error instanceof IngestError)) throw error;
-        print(error.report);
-        throw new CliError(exitCodes.untrusted, error.message, error);
+        await interruptible(async (signal) => {
+          try {
+            print(await recorded(store, context.now, () => run(signal)));
+          } catch (error) {
+            if (!(error instanceof IngestError)) throw error;
+            print(error.report);
+            throw new CliError(exitCodes.untrusted, error.message, error);
+          }
+        });
       } finally {
         await store.close();
       }
@@ -116,13 +120,6 @@ async function readList(file: string, files: "now" | "later", settings: SharedSe
   return readSources(file, { files, overrides: overridesIn(ingestFolder(settings)) }).catch((error: unknown) => {
     throw error instanceof SourcesFileError ? new CliError(exitCodes.usage, error.message.split("\n"), error) : error;
   });
-}
-
-/** Ctrl-C ends the run between two steps; nothing is published then. */
-function interrupted(): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort());
-  return controller.signal;
 }
 
 /** Keeps the run and its report in the store, whatever becomes of it. */

@@ -3,7 +3,9 @@
 import { type Manifest, type OpenedSnapshot, openPack, type SectionEntry, type SnapshotPointer, writePack } from "@netfacts/snapshot";
 import type { Command } from "commander";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";
+import { interruptible } from "../../interrupt.ts";
 import { printJson, printLines, tableLines } from "../../output.ts";
+import { cannotWrite, refuseExisting } from "../../output-file.ts";
 import { recordLines } from "../../record-text.ts";
 import { refuse, snapshotOption } from "../../snapshot-option.ts";
 import { load, natsOption, withSnapshots } from "./snapshots.ts";
@@ -50,9 +52,10 @@ export const lookCommands: RegisterCommand = (group, context) => {
     group
       .command("pack")
       .description("write the snapshot into one file")
-      .argument("<file>", "file to write; it is created only when it is complete"),
+      .argument("<file>", "file to create; it must not exist, and is created only when it is complete"),
     async ({ store, manifest }, self, file) => {
-      await writePack(store, manifest.id, file).catch(refuse);
+      refuseExisting(file);
+      await interruptible((signal) => writePack(store, manifest.id, file, signal).catch((error) => refuse(cannotWrite(file, error))));
       await load({ store: await openPack(file), manifest, packed: true });
       print(self, { id: manifest.id, file }, [`${manifest.id} written to ${file} and verified`]);
     },

@@ -1,0 +1,129 @@
+/** Files and standard output that commands write to: what is replaced, what stays, and what is said when they cannot be written. */
+
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { compileCache } from "../../../test/support/compile-cache.ts";
+import { programArgs } from "../../../test/support/programs.ts";
+import { withSamples } from "../../../test/support/sample-snapshot.ts";
+import { smallSources } from "../../../test/support/small-sources.ts";
+import { exitCodes } from "../src/exit-codes.ts";
+import { run, runJson, temporaryFolder } from "./support/run.ts";
+
+const dataDir = temporaryFolder();
+afterAll(() => rmSync(dataDir, { recursive: true }));
+beforeAll(async () => {
+  expect((await run(dataDir, "ingest", "run", "--sources", smallSources(dataDir, "NL"))).code).toBe(exitCodes.ok);
+});
+
+let made = 0;
+function newFolder(): string {
+  const folder = join(dataDir, `made-${++made}`);
+  mkdirSync(folder);
+  return folder;
+}
+
+/** As the real program, started by a line of a shell in which `NETFACTS` stands for it. */
+async function runShell(line: string): Promise<{ code: number | null; err: string }> {
+  const program = [process.execPath, ...programArgs("cli"), "--data-dir", dataDir].map((word) => `'${word}'`).join(" ");
+  const child = spawn("sh", ["-c", line.replaceAll("NETFACTS", program)], {
+    env: { ...process.env, ...compileCache, NODE_NO_WARNINGS: "1" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const [err, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  return { code: code as number | null, err };
+}
+
+describe("export --output", () => {
+  const exported = (file: string) => run(dataDir, "export", "csv", "-o", file);
+
+  test("replaces the file that a link leads to, and the link stays", async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "file"), "earlier");
+    for (const [link, target] of [
+      ["link", "file"],
+      ["nowhere", "new"],
+    ] as const) {
+      symlinkSync(target, join(folder, link));
+      expect(await exported(join(folder, link))).toMatchObject({ code: exitCodes.ok, err: "" });
+      expect(readlinkSync(join(folder, link))).toBe(target);
+      expect(readFileSync(join(folder, target), "utf8")).toMatch(/^first,last,/);
+    }
+    expect(readdirSync(folder).sort()).toEqual(["file", "link", "new", "nowhere"]);
+  });
+
+  test("writes to a pipe, which stays", async () => {
+    const pipe = join(newFolder(), "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const [{ code }, read] = await Promise.all([exported(pipe), readFile(pipe, "utf8")]);
+    expect([code, read.slice(0, 11)]).toEqual([exitCodes.ok, "first,last,"]);
+    expect(lstatSync(pipe).isFIFO()).toBe(true);
+  });
+
+  test("leaves no part of a file when a signal ends it, and ends by this signal", async () => {
+    const samples = await withSamples(newFolder());
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      const folder = newFolder();
+      writeFileSync(join(folder, "out"), "earlier");
+      const args = [...programArgs("cli"), "--data-dir", samples, "export", "ndjson", "-o", join(folder, "out")];
+      const child = spawn(process.execPath, args, { env: { ...process.env, ...compileCache }, stdio: "ignore" });
+      const exit = once(child, "exit");
+      while (child.exitCode === null && readdirSync(folder).length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+      child.kill(signal);
+      expect(await exit).toEqual([null, signal]);
+      expect(readdirSync(folder)).toEqual(["out"]);
+      expect(readFileSync(join(folder, "out"), "utf8")).toBe("earlier");
+    }
+  });
+
+  test("says that the disk is full, and exits with 5", async () => {
+    const folder = newFolder();
+    const file = join(folder, "out");
+    const { code, err } = await runShell(`ulimit -f 1; exec NETFACTS export csv -o '${file}'`);
+    expect({ code, err }).toEqual({ code: exitCodes.unavailable, err: `netfacts: ${file} cannot be written: the disk is full\n` });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+test("snapshot pack refuses a name that exists, as backup does, and says that the disk is full", async () => {
+  const folder = newFolder();
+  const file = join(folder, "pack");
+  symlinkSync("nowhere", file);
+  const { code, err } = await run(dataDir, "snapshot", "pack", file);
+  expect({ code, err }).toEqual({
+    code: exitCodes.refused,
+    err: `netfacts: ${file} already exists: choose another path, or remove it first\n`,
+  });
+  rmSync(file);
+  const full = await runShell(`ulimit -f 1; exec NETFACTS snapshot pack '${file}'`);
+  expect(full).toEqual({ code: exitCodes.unavailable, err: `netfacts: ${file} cannot be written: the disk is full\n` });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("a backup that cannot be written names the copy, not the store, and leaves nothing", async () => {
+  await runJson(dataDir, "keys", "create", "--label", "any");
+  const folder = newFolder();
+  const { code, err } = await runShell(`ulimit -f 128; exec NETFACTS backup '${join(folder, "copy")}'`);
+  expect(code).toBe(exitCodes.unavailable);
+  expect(err).toContain(`netfacts: store ${join(folder, "copy")}: `);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+(existsSync("/dev/full") ? describe : describe.skip)("standard output that cannot be written", () => {
+  const expected = {
+    code: exitCodes.unavailable,
+    err: "netfacts: the result cannot be written to standard output: the disk is full; changes that the command made stay\n",
+  };
+  for (const command of ["keys create --label lost", "keys list", "export csv", "--help"])
+    test(`is reported once by ${command}`, async () => {
+      expect(await runShell(`exec NETFACTS ${command} >/dev/full`)).toEqual(expected);
+    });
+
+  test("is no failure where its reader has seen enough", async () => {
+    expect(await runShell('{ NETFACTS export csv; echo "exit $?" >&2; } | :')).toEqual({ code: 0, err: "exit 0\n" });
+  });
+});
