@@ -64,7 +64,7 @@ export { OriginValidation, type RpkiNote, type RpkiState, RpkiSummary, rpkiState
 export { ProblemError, type ProblemFields, type ProblemPlace, problemBody, problemHeaders } from "./problem-error.ts";
 export { decodeQuestion, encodeQuestion, QuestionSyntaxError } from "./questions.ts";
 export { AsnAllocation, AsnCounts, AsnPrefix, AsnRecord, AsnRpki, Aspa, Neighbour, Neighbours } from "./records/asn.ts";
-export { AuditRecord, AuditRecords } from "./records/audit.ts";
+export { type AuditAction, AuditRecord, AuditRecords, auditActions } from "./records/audit.ts";
 export {
   BatchAnswer,
   BatchMeta,

@@ -1,6 +1,7 @@
 /** What operators do to keys and plans, from wherever: checked, audited, told. Whether they may is for the caller to know. */
 
 import { createHash } from "node:crypto";
+import type { AuditAction } from "@netfacts/contracts";
 import { auditChanges, auditKey, auditLimits } from "./audit-details.ts";
 import type { KeyOutcome } from "./change-key.ts";
 import type { Pepper } from "./key-hash.ts";
@@ -215,7 +216,7 @@ export class Administration {
     return claim.target;
   }
 
-  async #note(by: Operator, action: string, target: string, details: object): Promise<void> {
+  async #note(by: Operator, action: AuditAction, target: string, details: object): Promise<void> {
     const { actor, address, keyId } = by;
     await this.#store.audit.append({ at: this.#now(), actor, action, target, address, keyId, details });
   }

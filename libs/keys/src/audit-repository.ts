@@ -1,5 +1,7 @@
 /** What operators did: appended, never changed. */
 
+import type { AuditAction } from "@netfacts/contracts";
+
 export interface AuditEntry {
   /** Unique; with `at` it orders entries of one millisecond. */
   readonly id: string;
@@ -9,7 +11,7 @@ export interface AuditEntry {
   readonly actor: string;
   /** What: `key.revoke`, `run.start`. */
   readonly action: string;
-  /** To what: the id of a key or run; null where there is none. */
+  /** To what: the id of a key, run or snapshot, for example; null where there is none. */
   readonly target: string | null;
   /** From where: the client's address, or `cli` for the command line; null: not known. */
   readonly address: string | null;
@@ -33,7 +35,7 @@ export interface AuditQuery {
 
 export interface AuditRepository {
   /** Any key's text in the entry is stored in its shown form, without the secret. */
-  append(entry: Omit<AuditEntry, "id">): Promise<AuditEntry>;
+  append(entry: Omit<AuditEntry, "id"> & { readonly action: AuditAction }): Promise<AuditEntry>;
   /** The latest first. */
   list(query: AuditQuery): Promise<AuditEntry[]>;
 }

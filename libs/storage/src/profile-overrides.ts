@@ -1,5 +1,6 @@
 /** What operators say of AS profiles, from wherever: checked, audited, kept. Whether they may is for the caller to know. */
 
+import type { AuditAction } from "@netfacts/contracts";
 import { KeySpecError, type Operator, type SpecFault, specFault } from "@netfacts/keys";
 import type { ProfileRecord } from "./profile-repository.ts";
 import type { Store } from "./store.ts";
@@ -57,7 +58,7 @@ export class ProfileOverrides {
     return this.#store.profiles.delete(asn);
   }
 
-  async #note({ actor, address, keyId }: Operator, action: string, asn: number, details: object): Promise<void> {
+  async #note({ actor, address, keyId }: Operator, action: AuditAction, asn: number, details: object): Promise<void> {
     await this.#store.audit.append({ at: this.#now(), actor, action, target: `AS${asn}`, address, keyId, details });
   }
 }

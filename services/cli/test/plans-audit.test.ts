@@ -148,6 +148,10 @@ describe("audit", () => {
     expect(await found("--actor", "key:7Q9M3W8K")).toBe(0);
     expect((await said("audit")).split("\n")[0]).toMatch(/^AT +WHO +FROM +WHAT +ON +DETAILS$/);
     expect(await run(dataDir, "audit", "--limit", "0")).toMatchObject({ code: 2 });
+    expect(await run(dataDir, "audit", "--action", "key.revke")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("snapshot.rollback"),
+    });
   });
 });
 

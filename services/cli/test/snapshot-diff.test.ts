@@ -1,8 +1,10 @@
 /** `netfacts snapshot diff` and `rollback`, over two imports of one registry file. */
 
 import { rmSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { openSqliteStore } from "@netfacts/storage";
 import { smallSources } from "../../../test/support/small-sources.ts";
 import { exitCodes } from "../src/exit-codes.ts";
 import { run, runJson, temporaryFolder } from "./support/run.ts";
@@ -69,11 +71,39 @@ test("what is not kept or not a section is refused", async () => {
   });
 });
 
+async function audited(...args: string[]): Promise<unknown> {
+  return (await runJson(dataDir, "audit", ...args)).entries;
+}
+
+const here = { actor: `cli:${userInfo().username}`, address: "cli", key_id: null };
+
+test("runs are audited, and kept with who started them", async () => {
+  const store = await openSqliteStore(join(dataDir, "store.sqlite"));
+  const runs = await store.runs.list(10);
+  await store.close();
+  expect(runs.map(({ report }) => report)).toMatchObject([{ started_by: here.actor }, { started_by: here.actor }]);
+  const entries = await audited("--action", "run.start");
+  expect(entries).toHaveLength(2);
+  for (const { id } of runs) expect(entries).toContainEqual(expect.objectContaining({ ...here, target: id, details: null }));
+});
+
 test("rollback makes the snapshot before the current one, and once more undoes it", async () => {
   expect(await countryOf("193.0.6.139")).toBe("DE");
   expect(await runJson(dataDir, "snapshot", "rollback")).toEqual({ id: ids[0], replaced: ids[1] });
   expect(await countryOf("193.0.6.139")).toBe("NL");
+  expect(await audited("--target", ids[0] as string)).toMatchObject([
+    { ...here, action: "snapshot.rollback", target: ids[0], details: { replaces: ids[1] } },
+  ]);
   expect((await run(dataDir, "snapshot", "rollback", ids[0] as string)).code).toBe(exitCodes.refused);
   expect((await run(dataDir, "snapshot", "rollback")).out).toContain(`${ids[1]} is now the current snapshot, replacing ${ids[0]}`);
   expect(await countryOf("193.0.6.139")).toBe("DE");
+});
+
+test("a rollback without a store of keys is made, and a note says that it is not audited", async () => {
+  const store = join(dataDir, "store.sqlite");
+  rmSync(store);
+  expect(await run(dataDir, "snapshot", "rollback")).toMatchObject({
+    code: exitCodes.ok,
+    err: `netfacts: the rollback is not in the audit log: there is no store ${store}\n`,
+  });
 });

@@ -4,12 +4,33 @@ import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
 import { member, NullableText, record, Timestamp } from "../schema.ts";
 
+/** All actions of the audit. */
+export const auditActions = [
+  "key.create",
+  "key.update",
+  "key.rotate",
+  "key.disable",
+  "key.enable",
+  "key.revoke",
+  "plan.put",
+  "plan.delete",
+  "profile.put",
+  "profile.delete",
+  "observations.delete",
+  "run.start",
+  "snapshot.rollback",
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
 export const AuditRecord = record({
   id: member(Type.String(), "Id of the entry."),
   at: member(Timestamp, "Time of the entry, which is written just before the action."),
   actor: member(Type.String(), "Who acted: `key:7Q9M3W8K`, `cli:root`."),
   action: member(Type.String(), "Action: `key.revoke`, `plan.put`, `profile.put`."),
-  target: member(NullableText, "Target of the action: key id, plan name or AS; null if there is none."),
+  target: member(
+    NullableText,
+    "Target of the action: key id, plan name, AS, source, address, prefix, run or snapshot; null if there is none.",
+  ),
   address: member(NullableText, "Origin of the action: client address, or `cli` for the command line; null if unknown."),
   key_id: member(NullableText, "Key that authorised the action; null for the command line."),
   details: member(Type.Unknown(), "Details of the action. They never contain a secret."),

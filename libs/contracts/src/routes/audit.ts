@@ -2,8 +2,8 @@
 
 import Type from "typebox";
 import { examples } from "../examples/index.ts";
-import { AuditRecords } from "../records/audit.ts";
-import { Timestamp } from "../schema.ts";
+import { AuditRecords, auditActions } from "../records/audit.ts";
+import { oneOf, Timestamp } from "../schema.ts";
 import type { RouteDescription, RouteParameter } from "./route.ts";
 
 const auditPath = "/admin/v1/audit";
@@ -22,9 +22,9 @@ export const auditRoutes: readonly RouteDescription[] = [
     path: auditPath,
     id: "listAudit",
     tag: "Audit",
-    summary: "Audit log of keys, plans and profiles",
+    summary: "Audit log",
     description:
-      "Changes to keys, plans and overrides of AS profiles, with actor, time and origin; newest first. An entry is written before the change. If the change failed, no " +
+      "Changes to keys, plans and overrides of AS profiles, deletions of observations, runs and rollbacks, with actor, time and origin; newest first. An entry is written before the change. If the change failed, no " +
       "key or plan has the version in `details.version` of the entry.",
     scope: "admin",
     parameters: [
@@ -39,8 +39,8 @@ export const auditRoutes: readonly RouteDescription[] = [
       { name: "from", in: "query", description: "Start time (inclusive).", schema: Timestamp, examples: ["2026-11-01T00:00:00Z"] },
       { name: "to", in: "query", description: "End time (exclusive).", schema: Timestamp, examples: ["2026-12-01T00:00:00Z"] },
       exactly("actor", "Who.", "key:4H2B8RXA"),
-      exactly("action", "What.", "key.update"),
-      exactly("target", "Key id, plan name or AS (`AS64500`).", "7Q9M3W8K"),
+      { name: "action", in: "query", description: "What.", schema: oneOf(auditActions), examples: ["key.update"] },
+      exactly("target", "Key id, plan name, AS (`AS64500`), run or snapshot.", "7Q9M3W8K"),
     ],
     answers: [
       { status: 200, description: "The entries.", content: [{ type: "application/json", schema: AuditRecords, example: examples.audit }] },

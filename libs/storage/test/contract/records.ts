@@ -14,7 +14,7 @@ const profile: ProfileRecord = {
 const entry = {
   at: 10,
   actor: "key:7Q9M3W8K",
-  action: "key.revoke",
+  action: "key.revoke" as const,
   target: "ZZZZZZZZ",
   address: "192.0.2.1",
   keyId: "7Q9M3W8K",

@@ -1,7 +1,8 @@
-/** `netfacts audit`: who changed which key or plan, when and from where. */
+/** `netfacts audit`: who changed what, when and from where. */
 
+import { auditActions } from "@netfacts/contracts";
 import type { AuditEntry, AuditQuery } from "@netfacts/keys";
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { type RegisterCommand, sharedSettings } from "../context.ts";
 import { none, printJson, printLines, tableLines, timeText } from "../output.ts";
 import { withStore } from "./control-store.ts";
@@ -23,16 +24,13 @@ export const audit: RegisterCommand = (program, context) => {
   const time = (text: string): number => (/^\d+[smhd]$/.test(text) ? context.now() - parseSpan(text) : parseExpiry(text, context.now()));
   program
     .command("audit")
-    .description("list changes to keys, plans and profiles, with actor, time and origin; newest first")
+    .description("list changes to keys, plans and profiles, runs, rollbacks and deletions, with actor, time and origin; newest first")
     .option("--limit <count>", "maximum number of entries", parseLimit, limitDefault)
     .option("--since <when>", "start time: 2026-11-01, 2026-11-01T12:00Z, or 7d for the last 7 days", time)
     .option("--until <when>", "end time (exclusive)", time)
     .option("--actor <who>", "key:7Q9M3W8K, cli:root")
-    .option(
-      "--action <what>",
-      "key.create, key.update, key.rotate, key.disable, key.enable, key.revoke, plan.put, plan.delete, profile.put, profile.delete",
-    )
-    .option("--target <id>", "key id, plan name or AS")
+    .addOption(new Option("--action <what>", "only this action").choices(auditActions))
+    .option("--target <id>", "key id, plan name, AS, run or snapshot")
     .action(async (options: AuditOptions, command) => {
       const entries = await withStore({ command, context, create: false }, (store) => store.audit.list(queryOf(options)));
       if (sharedSettings(command).json) return printJson(context, { entries: entries.map(entryJson) });

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
-import { type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
+import { type AuditAction, type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
 import { Administration, type ControlChange, KeySpecError, type Operator, type Pepper, readPeppers } from "@netfacts/keys";
 import { ConfigError, readSecretSetting } from "@netfacts/runtime/secret-setting";
 import { mongoUriFault, openSqliteStore, ProfileOverrides, type Store, type StoreError } from "@netfacts/storage";
@@ -56,6 +56,18 @@ export async function withProfiles<T>(use: StoreUse, work: (overrides: ProfileOv
   } catch (error) {
     throw error instanceof KeySpecError ? new CliError(exitCodes.usage, error.faults, error) : error;
   }
+}
+
+/** What a command is about to do, for the audit. */
+interface Deed {
+  readonly action: AuditAction;
+  readonly target: string;
+  readonly details: object | null;
+}
+
+/** Writes it to the audit as done by the user of this machine. */
+export async function audit({ audit }: Pick<Store, "audit">, deed: Deed, context: CliContext): Promise<void> {
+  await audit.append({ at: context.now(), ...cliOperator(), ...deed });
 }
 
 /** The user of this machine, for the audit. */

@@ -20,10 +20,11 @@ import { openDataFolder, retentionConfigSchema, retentionOf, type SectionName, s
 import { makeFolder, observationsFile, openSqliteStore, type Store } from "@netfacts/storage";
 import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.ts";
-import { ingestFolder, type RegisterCommand, type SharedSettings, sharedSettings, storePath } from "../context.ts";
+import { type CliContext, ingestFolder, type RegisterCommand, type SharedSettings, sharedSettings, storePath } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { interruptible } from "../interrupt.ts";
 import { printJson, printLines, printNote } from "../output.ts";
+import { audit, cliOperator } from "./control-store.ts";
 import { sourceLines } from "./source-lines.ts";
 
 interface RunOptions {
@@ -68,7 +69,7 @@ export const ingest: RegisterCommand = (program, context) => {
       try {
         await interruptible(async (signal) => {
           try {
-            print(await recorded(store, context.now, () => run(signal)));
+            print(await recorded(store, acceptShrink, context, () => run(signal)));
           } catch (error) {
             if (!(error instanceof IngestError)) throw error;
             print(error.report);
@@ -122,13 +123,22 @@ async function readList(file: string, files: "now" | "later", settings: SharedSe
   });
 }
 
-/** Keeps the run and its report in the store, whatever becomes of it. */
-async function recorded(store: Store, now: () => number, run: () => Promise<RunReport>): Promise<RunReport> {
+/** Keeps the run and its report in the store, whatever becomes of it; audited as those of the service are. */
+async function recorded(
+  store: Store,
+  acceptShrink: readonly SectionName[],
+  context: CliContext,
+  run: () => Promise<RunReport>,
+): Promise<RunReport> {
+  const { now } = context;
   const startedAt = now();
   const id = newRunId(startedAt);
-  await store.runs.save({ id, startedAt, endedAt: null, state: "running", report: null });
+  const by = { started_by: cliOperator().actor };
+  const details = acceptShrink.length === 0 ? null : { accept_shrink: acceptShrink };
+  await audit(store, { action: "run.start", target: id, details }, context);
+  await store.runs.save({ id, startedAt, endedAt: null, state: "running", report: by });
   const end = (state: "succeeded" | "failed", report: RunReport | null) =>
-    store.runs.save({ id, startedAt, endedAt: now(), state, report });
+    store.runs.save({ id, startedAt, endedAt: now(), state, report: { ...by, ...report } });
   let report: RunReport;
   try {
     report = await run();

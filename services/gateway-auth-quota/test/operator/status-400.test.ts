@@ -142,6 +142,8 @@ describe("parameters", () => {
   });
 
   test("times are RFC 3339 in UTC", async () => {
+    const unknown = expectProblem(await ask(harness, "GET", `${audit}?action=key.revke`), "invalid_parameter");
+    expect(unknown.detail).toMatch(/key\.revoke.*snapshot\.rollback/);
     const problem = expectProblem(await ask(harness, "GET", `${audit}?from=yesterday&to=2026-11-21`), "invalid_parameter");
     expect(places(problem)).toEqual(["query.from", "query.to"]);
     for (const { message } of problem.errors ?? []) expect(message).toBe("must be a time in UTC such as 2026-11-21T09:00:00Z");

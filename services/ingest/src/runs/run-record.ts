@@ -7,7 +7,7 @@ import type { RunRecord } from "@netfacts/storage";
 import type { ProgressEvent } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 
-/** What the store keeps as the report of a run of the service. Runs of the command line keep a `RunReport` alone. */
+/** What the store keeps as the report of a run. */
 export interface KeptReport extends Partial<RunReport> {
   readonly started_by?: string;
   /** Of a rollback: the snapshot that was to be replaced. */
