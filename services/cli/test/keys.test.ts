@@ -163,6 +163,16 @@ describe("disable, enable, revoke", () => {
     expect(await run(dataDir, "keys", "enable", id)).toMatchObject({ code: 6, err: expect.stringContaining("revoked, which is final") });
   });
 
+  test("enable says that a key is expired, which it does not change", async () => {
+    const id = String((await create()).id);
+    await run(dataDir, "keys", "rotate", id, "--overlap", "0");
+    // By the clock of the machine, as rotate goes by it.
+    const enable = () => runProcess(dataDir, "keys", "enable", id);
+    expect(await enable()).toMatchObject({ code: 6, out: "", err: expect.stringContaining(`key ${id} (siem-prod) is expired: `) });
+    await run(dataDir, "keys", "disable", id);
+    expect(await enable()).toMatchObject({ code: 0, err: expect.stringContaining("the key is expired: ") });
+  });
+
   test("the last active admin key stays unless forced", async () => {
     const id = String((await create("--scopes", "admin")).id);
     for (const command of ["disable", "revoke"]) expect(await run(dataDir, "keys", command, id)).toMatchObject({ code: 6, out: "" });

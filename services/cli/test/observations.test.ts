@@ -1,10 +1,12 @@
 /** `netfacts observations` on the store of a data folder. */
 
+import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, expect, test } from "@jest/globals";
-import { run, runJson, temporaryFolder } from "./support/run.ts";
+import { run, runJson, runWith, temporaryFolder } from "./support/run.ts";
 
 const folder = temporaryFolder();
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -32,6 +34,23 @@ test("imports files once, resumes them, shows what is stored and deletes it", as
   expect(await runJson(folder, "observations", "delete", "--source", "probes")).toEqual({ deleted: 2 });
   expect(await rows("192.0.0.0/16")).toEqual([]);
   expect((await run(folder, "audit", "--action", "observations.delete")).out).toContain("192.0.2.1/32");
+});
+
+test("imports standard input and pipes, as the same upload as a file", async () => {
+  const dataDir = temporaryFolder();
+  const text = line("192.0.2.7");
+  const importOf = async (...args: string[]) => runWith([Buffer.from(text)], dataDir, "observations", "import", ...args);
+  expect(await importOf("-", "--format", "ndjson")).toEqual({ code: 0, out: "standard input: 1 lines, 1 stored, 0 invalid\n", err: "" });
+  expect(await importOf("-")).toMatchObject({
+    code: 2,
+    err: "netfacts: the name of standard input does not tell its format: use --format\n",
+  });
+  const pipe = join(dataDir, "pipe.ndjson");
+  execFileSync("mkfifo", [pipe]);
+  const [{ code, err }] = await Promise.all([importOf(pipe), writeFile(pipe, text)]);
+  expect([code, err]).toEqual([0, ""]);
+  expect((await run(dataDir, "observations", "export", "192.0.2.7")).out.trimEnd().split("\n")).toHaveLength(1);
+  rmSync(dataDir, { recursive: true });
 });
 
 test("a wrong command line is exit code 2, and a file that cannot be read is refused", async () => {

@@ -108,6 +108,7 @@ describe("plans", () => {
     expect(await said("plans", "delete", "team")).toBe("Plan team was deleted.\n");
     expect(await run(dataDir, "plans", "delete", "team")).toMatchObject({ code: 3 });
     expect(await run(dataDir, "plans", "show", "team")).toMatchObject({ code: 3 });
+    expect(await run(dataDir, "plans", "show", "default")).toMatchObject({ code: 3, err: expect.stringContaining("gateway's settings") });
   });
 
   test("`default` goes back to the settings when it was deleted, also where nobody set it", async () => {

@@ -75,6 +75,8 @@ function limitsOf({ rate, month, concurrency = "none" }: SetOptions): KeyLimits 
 }
 
 function planNotFound(name: string): CliError {
+  if (name === defaultPlan)
+    return new CliError(exitCodes.notFound, "the plan default is not set: its limits are those of the gateway's settings (DEFAULT_…)");
   return new CliError(exitCodes.notFound, `there is no plan ${JSON.stringify(name)}; \`netfacts plans list\` lists all plans`);
 }
 

@@ -100,7 +100,10 @@ function parseMonth(text: string): string {
 }
 
 function parseDay(text: string): string {
-  if (!/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.test(text)) throw new InvalidArgumentError("Expected a date such as 2026-11-21.");
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  // Date.parse takes 31 November for 1 December.
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text)
+    throw new InvalidArgumentError("Expected a date such as 2026-11-21.");
   return text;
 }
 

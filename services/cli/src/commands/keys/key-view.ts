@@ -5,7 +5,7 @@ import type { CliContext, SharedSettings } from "../../context.ts";
 import { fieldLines, none, printJson, printLines, tableLines, timeText } from "../../output.ts";
 
 /** `expired` is what the others see of an active key past its expiry, or past its end after it was replaced. */
-function stateAt({ state, expiresAt, validUntil }: KeyRecord, now: number): string {
+export function stateAt({ state, expiresAt, validUntil }: KeyRecord, now: number): string {
   const isPast = (time: number | null): boolean => time !== null && now >= time;
   return state === "active" && (isPast(expiresAt) || isPast(validUntil)) ? "expired" : state;
 }

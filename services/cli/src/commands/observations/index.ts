@@ -1,15 +1,19 @@
 /** `netfacts observations`: imports observations and geofeeds, shows what is stored about an address, deletes it. */
 
 import { createHash } from "node:crypto";
-import { basename } from "node:path";
+import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { ContentError, openContent } from "@netfacts/content";
 import type { ObservationUpload } from "@netfacts/contracts";
 import type { UploadFormat } from "@netfacts/storage";
 import { type Command, Option } from "commander";
 import { CliError } from "../../cli-error.ts";
-import { type RegisterCommand, sharedSettings } from "../../context.ts";
+import { type CliContext, type RegisterCommand, sharedSettings } from "../../context.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { printJson, printLines } from "../../output.ts";
+import { nameOf } from "../mrt/files.ts";
 import { mediaTypes, type ObservationsBackend, type Selection, withBackend } from "./backend.ts";
 
 interface ServerOption {
@@ -39,7 +43,7 @@ export const observations: RegisterCommand = (program, context) => {
   group
     .command("import")
     .description("store the lines of files; a file that was imported before is not stored twice")
-    .argument("<file...>", "files of NDJSON, CSV or RFC 8805 geofeed; gzip, bzip2 and zstd are decompressed")
+    .argument("<file...>", "files of NDJSON, CSV or RFC 8805 geofeed, - for standard input; gzip, bzip2 and zstd are decompressed")
     .addOption(new Option("--format <format>", "format of the files (default: by their names)").choices(Object.keys(mediaTypes)))
     .option("--source <name>", "name under which the observations count as one opinion (default: an id of the file)")
     .option("--resume", "continue each file where an earlier import of it ended")
@@ -49,9 +53,9 @@ export const observations: RegisterCommand = (program, context) => {
       const done: (ObservationUpload & { readonly file: string })[] = [];
       await withBackend({ ...options, command, context }, async (backend) => {
         for (const [at, file] of files.entries()) {
-          const upload = await importFile(backend, file, formats[at] as UploadFormat, options);
+          const upload = await asFile(file, context, (path) => importFile(backend, path, formats[at] as UploadFormat, options));
           done.push({ file, ...upload });
-          if (!sharedSettings(command).json) printLines(context, linesOf(file, upload));
+          if (!sharedSettings(command).json) printLines(context, linesOf(nameOf(file), upload));
         }
       });
       if (sharedSettings(command).json) printJson(context, { items: done });
@@ -95,7 +99,21 @@ export const observations: RegisterCommand = (program, context) => {
 function formatOf(file: string): UploadFormat {
   const found = formatsByName.find(([form]) => form.test(basename(file)));
   if (found !== undefined) return found[1];
-  throw new CliError(exitCodes.usage, `the name of ${file} does not tell its format: use --format`);
+  throw new CliError(exitCodes.usage, `the name of ${nameOf(file)} does not tell its format: use --format`);
+}
+
+/** A pipe or standard input as a file: it is read twice, once for the id of the upload. */
+async function asFile<T>(file: string, { stdin }: CliContext, work: (path: string) => Promise<T>): Promise<T> {
+  const isStdin = file === "-";
+  if (!isStdin && statSync(file, { throwIfNoEntry: false })?.isFIFO() !== true) return work(file);
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-"));
+  const path = join(folder, "input");
+  try {
+    await pipeline(isStdin ? stdin() : createReadStream(file), createWriteStream(path, { mode: 0o600 }));
+    return await work(path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 async function importFile(
