@@ -16,14 +16,11 @@ import { finish, jsonSteps, type Steps } from "./steps.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** A list of a record. Its number of items is null where that is not known. */
 interface List {
   readonly items: readonly Item[];
-  readonly total?: number | null;
-  readonly count?: number | null;
 }
 
-/** The problem in place of a list that is not known: without lines it would read as a list that is known to be empty. */
+/** The problem in place of a list of routes where none are imported: without lines it would read as a list that is known to be empty. */
 export interface UnknownList {
   readonly status: number;
   readonly contentType: "problem";
@@ -54,8 +51,9 @@ export function* shownSteps(notes: AnswerNotes, record: object, view: View, requ
 export function shownList(op: OperationName, notes: AnswerNotes, record: object, format: ListFormat): RecordAnswer | UnknownList {
   const shown = operations[op].listView;
   if (shown === null) throw new Error(`operation ${op} has no list in the format ${format}`);
+  const isOfRoutes = shown.line === undefined;
+  if (isOfRoutes && notes.generation.manifest.sections.routes === undefined) return unknownList(shown.list);
   const list = (record as Readonly<Record<string, List>>)[shown.list] ?? { items: [] };
-  if (list.items.length === 0 && (list.total === null || list.count === null)) return unknownList(shown.list);
   const next = notes.nextStart(shown.list);
   return { ...noted(notes, Buffer.from(listText(list.items, format, shown))), ...(next !== undefined && { next }) };
 }

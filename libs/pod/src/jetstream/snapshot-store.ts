@@ -101,7 +101,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     return record && { published: record.published, active: record.active };
   };
 
-  /** As the pointer has them; throws where it is damaged: nobody shall take that for an empty store. */
+  /** As the pointer has them; throws where it is damaged: that must not look like an empty store. */
   const lists = async (): Promise<Lists> => {
     const entry = await keys.pointer();
     if (entry === null) return noLists;

@@ -262,6 +262,11 @@ export class RtrSession {
     const { intervals, changed } = boundedIntervals(pdu.intervals ?? defaultIntervals);
     if (changed.length > 0 && !sameIntervals(intervals, this.#intervals))
       actions.push({ kind: "note", message: `the cache sent intervals out of bounds: ${changed.join(", ")}` });
+    // As one that reports No Data Available: a cache may answer before its first validation, and others may have data.
+    if (this.table.sizeAfter === 0) {
+      const failure: RtrFailure = { code: null, reportedBy: null, message: "the cache has no VRPs" };
+      return [...actions, this.#noData(failure, now)];
+    }
     const delta = this.table.commit();
     this.#intervals = intervals;
     this.#sessionId = pdu.sessionId;
@@ -286,17 +291,20 @@ export class RtrSession {
       reportedBy: "cache",
       message: `the cache reports ${rtrErrorName(pdu.code)}${pdu.text === "" ? "" : `: ${printable(pdu.text)}`}`,
     };
-    if (pdu.code === rtrErrors.noDataAvailable && this.#owesAnswer) {
-      this.table.rollback();
-      this.#phase = "idle";
-      this.#isSynchronised = false;
-      this.#askAt = now + this.#intervals.retry * 1_000;
-      return [{ kind: "no-data", failure }];
-    }
+    if (pdu.code === rtrErrors.noDataAvailable && this.#owesAnswer) return [this.#noData(failure, now)];
     if (pdu.code === rtrErrors.unsupportedVersion && !this.#isSettled) return this.#otherVersion(pdu.version, failure);
     // What it holds against our query may be the session it names: the next connection asks for everything.
     this.#forgetSerial();
     return [this.#end(failure)];
+  }
+
+  /** What was had stays until it expires; the cache is asked again. */
+  #noData(failure: RtrFailure, now: number): RtrAction {
+    this.table.rollback();
+    this.#phase = "idle";
+    this.#isSynchronised = false;
+    this.#askAt = now + this.#intervals.retry * 1_000;
+    return { kind: "no-data", failure };
   }
 
   /** The cache does not speak the version that was asked for: the highest of ours that it may speak is tried at once, each only once. */

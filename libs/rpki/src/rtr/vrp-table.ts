@@ -93,6 +93,11 @@ export class VrpTable {
     return "applied";
   }
 
+  /** Entries that the set would have after `commit`. */
+  get sizeAfter(): number {
+    return this.#nextSize;
+  }
+
   /** What the transaction made is what is read from here on. */
   commit(): VrpDelta {
     let added = 0;

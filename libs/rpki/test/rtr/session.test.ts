@@ -128,7 +128,8 @@ test("forgets what it heard of an answer whose connection broke", () => {
   rtr.hear(response(), vrp("192.0.2.0/24", 1, false));
   rtr.session.disconnected();
   expect(rtr.connect()).toEqual([sent({ kind: "serial-query", serial: 1 })]);
-  expect(rtr.hear(response(), vrp("192.0.2.0/24", 1, false), end(2))).toEqual([{ kind: "updated", all: false, added: 0, withdrawn: 1 }]);
+  const changes = [vrp("192.0.2.0/24", 1, false), vrp("192.0.2.0/24", 2)];
+  expect(rtr.hear(response(), ...changes, end(2))).toEqual([{ kind: "updated", all: false, added: 1, withdrawn: 1 }]);
 });
 
 test("asks at once when it is notified, but not more often than every few seconds, and not for a serial that it has", () => {
@@ -148,7 +149,7 @@ test("asks at once when it is notified, but not more often than every few second
 test("does not ask again for what was notified during an answer that has it", () => {
   const rtr = begin();
   rtr.connect();
-  rtr.hear(response(), notify(5), end(5));
+  rtr.hear(response(), vrp("192.0.2.0/24", 1), notify(5), end(5));
   expect(rtr.pass(600 * second)).toEqual([]);
 });
 
@@ -203,7 +204,7 @@ test("connects again with version 0 at once when the cache reports that it does 
 test("goes up again when a cache no longer speaks 0", () => {
   const rtr = begin();
   rtr.connect();
-  rtr.hear(response(7, 0), end(1, { version: 0, intervals: null }));
+  rtr.hear(response(7, 0), vrp("192.0.2.0/24", 1, true, 0), end(1, { version: 0, intervals: null }));
   rtr.session.disconnected();
   rtr.connect();
   expect(rtr.hear(report(rtrErrors.unsupportedVersion)).at(-1)).toEqual(closed({ code: 4 }, true));
@@ -295,7 +296,26 @@ test("waits for the Retry Interval when the cache has no data yet, over the same
   expect(rtr.hear(report(rtrErrors.noDataAvailable))).toEqual([{ kind: "no-data", failure: expect.objectContaining({ code: 2 }) }]);
   expect(rtr.pass(599 * second)).toEqual([]);
   expect(rtr.pass(1 * second)).toEqual([sent({ kind: "reset-query" })]);
-  expect(rtr.hear(response(), end(1))).toEqual([{ kind: "updated", all: true, added: 0, withdrawn: 0 }]);
+  // An empty set is no more than that.
+  expect(rtr.hear(response(), end(1))).toEqual([
+    { kind: "no-data", failure: expect.objectContaining({ message: "the cache has no VRPs" }) },
+  ]);
+  expect(rtr.pass(600 * second)).toEqual([sent({ kind: "reset-query" })]);
+  expect(rtr.hear(response(), vrp("192.0.2.0/24", 1), end(1))).toEqual([{ kind: "updated", all: true, added: 1, withdrawn: 0 }]);
+});
+
+test.each([
+  ["all of it again", [reset()], [response(8), end(1, { sessionId: 8 })]],
+  ["changes", [], [response(), vrp("192.0.2.0/24", 1, false), end(2)]],
+])("an empty set in the place of data, told as %s, lets them expire, and is not synchronised", (_what, first, answer) => {
+  const rtr = synchronised();
+  rtr.pass(3_600 * second);
+  rtr.hear(...first);
+  expect(rtr.hear(...answer)).toEqual([{ kind: "no-data", failure: expect.objectContaining({ message: "the cache has no VRPs" }) }]);
+  expect([rtr.session.isSynchronised, rtr.content()]).toEqual([false, ["192.0.2.0/24 1"]]);
+  const later = Array.from({ length: 6 }, () => [...rtr.pass(600 * second), ...rtr.hear(...first), ...rtr.hear(...answer)]).flat();
+  expect(later.filter(({ kind }) => kind === "discarded")).toHaveLength(1);
+  expect(rtr.content()).toEqual([]);
 });
 
 test("gives up a cache that is silent while it owes an answer, or that never ends one", () => {
@@ -338,7 +358,7 @@ test("does not apply changes to data that expired while they came", () => {
 test("keeps intervals within their bounds, and refresh and retry below expire", () => {
   const rtr = begin();
   rtr.connect();
-  const actions = rtr.hear(response(), end(1, { intervals: { refresh: 0, retry: 9_000, expire: 5 } }));
+  const actions = rtr.hear(response(), vrp("192.0.2.0/24", 1), end(1, { intervals: { refresh: 0, retry: 9_000, expire: 5 } }));
   expect(rtr.session.intervals).toEqual({ refresh: 1, retry: 599, expire: 600 });
   expect(actions[0]).toEqual({
     kind: "note",
@@ -361,13 +381,13 @@ test("counts router keys and uses none", () => {
     asn,
     key: new Uint8Array(91),
   });
-  rtr.hear(response(), key(true, 1), key(true, 2), end(1));
+  rtr.hear(response(), vrp("192.0.2.0/24", 1), key(true, 1), key(true, 2), end(1));
   expect(rtr.session.routerKeys).toBe(2);
   rtr.pass(3_600 * second);
   rtr.hear(response(), key(false, 1));
   expect(rtr.session.routerKeys).toBe(2);
   rtr.hear(end(2));
-  expect([rtr.session.routerKeys, rtr.content()]).toEqual([1, []]);
+  expect([rtr.session.routerKeys, rtr.content()]).toEqual([1, ["192.0.2.0/24 1"]]);
 });
 
 test("refuses more VRPs than its bound", () => {

@@ -21,7 +21,7 @@ const entriesMax = 2_000_000;
 const linesNamedMax = 5;
 
 /**
- * Reads lines `prefix,country,region,city,postal code`. Blank lines and comments (`#`) are ignored. Fields that are missing at the end of
+ * Reads lines `prefix,country,region,city,postal code`. Blank lines and comments are ignored, also behind a record. Fields that are missing at the end of
  * a line are empty; postal codes and further fields are not kept (RFC 8805 §2.1). A prefix whose fields are all empty, or whose country
  * is `ZZ`, is a record without a place. A comment `last updated … <time>` before the first record is the time of the file.
  *
@@ -45,12 +45,12 @@ export async function readGeofeed(content: SourceContent): Promise<{ records: Lo
   let hasCommas = false;
 
   const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
-    const text = texts.decode(bytes.subarray(start, end), line === 1);
-    if (text.startsWith("#")) {
-      if (tally.read === 0) asOf ??= updatedAt(text);
+    const whole = texts.decode(bytes.subarray(start, end), line === 1);
+    const text = withoutComment(whole);
+    if (text.trim() === "") {
+      if (tally.read === 0) asOf ??= updatedAt(whole);
       return;
     }
-    if (text.trim() === "") return;
     tally.read++;
     firstRecordLine ??= line;
     hasCommas ||= text.includes(",");
@@ -122,7 +122,18 @@ function updatedAt(comment: string): number | null {
   return time === undefined ? null : readTimestamp(time);
 }
 
-/** One line that is no comment; what is wrong with it as text. */
+/** A line up to its comment, which a `#` outside of quotes begins (RFC 8805 §2.1). */
+export function withoutComment(line: string): string {
+  if (!line.includes("#")) return line;
+  let isQuoted = false;
+  for (let at = 0; at < line.length; at++) {
+    if (line[at] === '"') isQuoted = !isQuoted;
+    else if (line[at] === "#" && !isQuoted) return line.slice(0, at);
+  }
+  return line;
+}
+
+/** One line without its comment; what is wrong with it as text. */
 export function geofeedEntryOf(text: string): LocationRecord | string {
   // A list of prefixes would say that they have no location.
   if (!text.includes(",")) return "has no comma: a geofeed has prefix,country,region,city,postal code";

@@ -159,7 +159,8 @@ function closeAttribute(object: RpslObject): void {
   const { open } = object;
   object.open = null;
   if (open?.attribute === "range") object.range = open.value;
-  else if (open?.attribute === "geofeed") object.geofeed ??= open.value;
+  // One without a value refers to nothing.
+  else if (open?.attribute === "geofeed") object.geofeed ??= open.value || null;
   else if (open?.attribute === "remarks") object.remark ??= /^Geofeed\s+(\S+)/.exec(open.value)?.[1] ?? null;
   else if (open?.attribute === "last-modified") object.lastModified = open.value;
 }

@@ -132,7 +132,7 @@ export class UpdateRun {
 
   /** Applies what is left of the file at hand. */
   end(): UpdateFileCounts {
-    if (this.#held !== null) this.#apply(this.#held, this.#held.header.timestamp);
+    if (this.#held !== null) this.#apply(this.#held, this.#nextOfLast(this.#held.header.timestamp));
     this.#held = null;
     const { records, bad } = this.report;
     return {
@@ -144,6 +144,12 @@ export class UpdateRun {
       table: this.#hasUpdates ? 0 : this.#tableRecords,
       example: this.#example,
     };
+  }
+
+  /** The last record has no next one. It may come after a silence, but neither from the past nor from the future, unless the whole file does. */
+  #nextOfLast(written: number): number {
+    const isWrong = written < this.#clock || written > Date.now() / 1_000 + stepSecondsMax;
+    return isWrong && !this.#first ? this.#clock : written;
   }
 
   /** A record is applied when the next one is here, or at the end of its file. */

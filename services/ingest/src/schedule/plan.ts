@@ -1,7 +1,7 @@
 /** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
 
 import type { Manifest } from "@netfacts/snapshot";
-import { type BuiltSection, isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
+import { type BuiltSection, isStanding, type SourceConfig, sectionOf, storedFormat } from "../sources/index.ts";
 
 export interface Plan {
   /** To be built, in the order of the list of sources. */
@@ -67,17 +67,26 @@ export function differs(
 }
 
 /**
- * Whether a source still has the version that somebody took back: that of the last run which built the section, where the current snapshot has another. What
- * other sources have is no reason to publish it again.
+ * Sources that still have the version that somebody took back: that of the last run which built the section, where the current snapshot has another. None as
+ * soon as one of them has a newer version, or left the list. Where a publisher's file was taken back, what comes with it does not count: overrides, uploads,
+ * and updates of a table change all the time.
  */
-export function isTakenBack(
+export function takenBack(
   own: readonly SourceConfig[],
   versions: ReadonlyMap<string, string | null>,
   built: readonly ReadVersion[],
   current: readonly ReadVersion[],
-): boolean {
-  const [before, now] = [versionsRead(built), versionsRead(current)];
-  return [...versionsHere(own, versions)].some(([name, version]) => before.get(name) === version && now.get(name) !== version);
+): readonly string[] {
+  const [before, now, here] = [versionsRead(built), versionsRead(current), versionsHere(own, versions)];
+  const all = [...before.keys()].filter((name) => before.get(name) !== now.get(name));
+  const beside = new Set(
+    own
+      .filter(({ format, isFollowed, section }) => format === storedFormat || isFollowed === true || section === "updates")
+      .map(({ name }) => name),
+  );
+  const files = all.filter((name) => !beside.has(name));
+  const taken = files.length > 0 ? files : all;
+  return taken.every((name) => here.get(name) === before.get(name)) ? taken : [];
 }
 
 function versionsRead(entries: readonly ReadVersion[]): ReadonlyMap<string, string> {

@@ -16,7 +16,7 @@ import {
 } from "../sources/index.ts";
 import { type StoredStock, storedSourceName, withStored } from "../uploads/stored-source.ts";
 import { Asking } from "./asking.ts";
-import { differs, isTakenBack, planOf } from "./plan.ts";
+import { differs, planOf, takenBack } from "./plan.ts";
 import { type RunScope, readyFiles } from "./run-scope.ts";
 import type { SourceStock } from "./source-stock.ts";
 
@@ -298,8 +298,8 @@ export class Scheduler {
 
   /**
    * Sections of a plan that stay as they are: the same versions were not taken in this term, as the section had shrunk; or they were
-   * published before, and somebody went back to an earlier snapshot since. The first wait for a newer version, the others for newer versions of all that was
-   * taken back; or for a run of everything.
+   * published before, and somebody went back to an earlier snapshot since. The first wait for a newer version, the others for a newer version of what was taken
+   * back; or for a run of everything.
    */
   async #heldBack(
     planned: readonly BuiltSection[],
@@ -315,11 +315,12 @@ export class Scheduler {
       if (current === null || this.#held.get(section) === attempt || !isBehind(section)) continue;
       this.#held.delete(section);
       const built = await this.#deps.runs.lastBuilt(section);
-      if (built === null || !isTakenBack(ownOf(section), versions, built, published(section))) continue;
+      const sources = built === null ? [] : takenBack(ownOf(section), versions, built, published(section));
+      if (sources.length === 0) continue;
       this.#held.set(section, attempt);
       this.#deps.log.warn(
-        { section, snapshot: current.id },
-        "a section stays rolled back until the source that was taken back has a newer version or a run is started explicitly",
+        { section, snapshot: current.id, sources },
+        "a section stays rolled back until one of the sources that were taken back has a newer version or a run is started explicitly",
       );
     }
     const held = new Set(planned.filter((section) => this.#held.get(section) === attemptOf(section, config, versions, current)));

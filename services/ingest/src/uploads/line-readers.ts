@@ -2,7 +2,7 @@
 
 import type { ObservationRow, UploadFormat } from "@netfacts/storage";
 import { separatorHint, splitCsvLine } from "../readers/csv.ts";
-import { geofeedEntryOf } from "../readers/geofeed.ts";
+import { geofeedEntryOf, withoutComment } from "../readers/geofeed.ts";
 import { observationMembers, observationOfFields, observationOfJson } from "../readers/observations.ts";
 
 export type ReadRow = Omit<ObservationRow, "line">;
@@ -29,8 +29,9 @@ function readJson(text: string, latestTime: number): ReadRow | string | null {
   return text.trim() === "" ? null : observationOfJson(text, latestTime);
 }
 
-function readGeofeedLine(text: string): ReadRow | string | null {
-  if (text.trim() === "" || text.startsWith("#")) return null;
+function readGeofeedLine(line: string): ReadRow | string | null {
+  const text = withoutComment(line);
+  if (text.trim() === "") return null;
   const entry = geofeedEntryOf(text);
   if (typeof entry === "string") return entry;
   const { country = null, region = null, city = null } = entry.place ?? {};

@@ -101,12 +101,16 @@ export class Uploads {
   }
 
   /** Deletes rows at once, and writes that to the audit. */
-  async delete(what: Deletion, by: Operator): Promise<{ readonly deleted: number; readonly complete: boolean }> {
+  delete(what: Deletion, by: Operator): Promise<{ readonly deleted: number; readonly complete: boolean }> {
+    return this.#counted(this.#delete(what, by));
+  }
+
+  async #delete(what: Deletion, by: Operator): Promise<{ readonly deleted: number; readonly complete: boolean }> {
     const { audit, clock } = this.#deps;
     const { details, target } = told(what);
     // Before anything is deleted: what is not written down must not happen.
     await audit.append({ at: clock.now(), ...by, action: "observations.delete", target, details });
-    return this.#counted(this.#erase(what));
+    return this.#erase(what);
   }
 
   async #erase(what: Deletion): Promise<{ readonly deleted: number; readonly complete: boolean }> {

@@ -247,6 +247,21 @@ test.each([
   });
 });
 
+test.each([
+  ["1970", -ribAt],
+  ["2038", 2_147_483_647 - ribAt],
+])("a last record of %s counts as bad, too", async (_what, wrong) => {
+  await withUpdates(
+    { a: Buffer.concat([announce(10, "11.0.0.0/24", 66), update(wrong, { withdrawn: ["11.0.0.0/24"] })]) },
+    async (place) => {
+      const { report, manifest, origins } = await ran(place, await place.sources(listed(", bad_records_max: 40%")));
+      expect(origins("11.0.0.0/24")).toEqual(["66×1"]);
+      expect(manifest.sections.routes).toMatchObject({ as_of: "2025-11-21T08:55:10Z" });
+      expect(report.sources[1]?.skipped).toMatchObject([{ reason: "malformed", count: 1 }]);
+    },
+  );
+});
+
 test("silence within a file, and a clock that is set back, are no wrong times", async () => {
   const quiet = Buffer.concat([announce(10, "11.0.0.0/24", 66), announce(9_000, "11.0.0.0/24", 77), announce(20_000, "11.0.0.0/24", 88)]);
   const back = Buffer.concat([announce(21_000, "11.0.1.0/24", 66), announce(20_100, "11.0.1.0/24", 77)]);

@@ -33,6 +33,21 @@ test("prefixes and addresses with country, region and city, where they are given
   ]);
 });
 
+test("a comment may follow a record, or blanks; in quotes there is none", async () => {
+  expect(
+    await toldBy(
+      "  # last updated 2026-01-01",
+      "192.0.2.0/25,DE,DE-HE,Frankfurt # main office, second floor",
+      "192.0.2.128/25,FR # no city",
+      '198.51.100.0/24,NL,,"Pier #7",# and one more',
+    ),
+  ).toEqual([
+    ["192.0.2.0/25", ["DE", "DE-HE", "Frankfurt"]],
+    ["192.0.2.128/25", ["FR", null, null]],
+    ["198.51.100.0/24", ["NL", null, "Pier #7"]],
+  ]);
+});
+
 test("a prefix without a location is a record without a place: all fields empty, or ZZ", async () => {
   expect(await toldBy("192.0.2.0/24,,,,", "198.51.100.0/24,ZZ,,,", "203.0.113.0/24", "2001:db8::/32,zz")).toEqual([
     ["192.0.2.0/24", null],

@@ -280,11 +280,18 @@ test("what was taken back is not published again because of another source of it
   expect(await change("own", "third")).toBe(2);
   expect((await world.manifest())?.id).toBe(first?.id);
   expect(await change("bad", "right again")).toBe(3);
+  // Also where both were taken back.
+  const second = await world.manifest();
+  expect(await change("own", "more")).toBe(4);
+  expect(await change("bad", "wrong again")).toBe(5);
+  await world.store.publish(second as Manifest, { replaces: (await world.manifest())?.id as string });
+  expect(await change("none", "")).toBe(5);
+  expect(await change("bad", "right at last")).toBe(6);
   // What is taken back itself is free as soon as it is another.
   const third = await world.manifest();
-  expect(await change("own", "fourth")).toBe(4);
+  expect(await change("own", "fourth")).toBe(7);
   await world.store.publish(third as Manifest, { replaces: (await world.manifest())?.id as string });
-  expect(await change("own", "fifth")).toBe(5);
+  expect(await change("own", "fifth")).toBe(8);
 });
 
 test("a list with faults is told once, and what was right before goes on afterwards", async () => {

@@ -61,9 +61,10 @@ export function obviousGeofeed(bytes: Uint8Array, badMax: number): ObviousGeofee
   let asOf: number | null = null;
   let read = 0;
   let bad = 0;
-  for (const line of linesSlowly(bytes)) {
-    if (line.startsWith("#") && read === 0 && asOf === null) asOf = timeOf(line);
-    if (line.startsWith("#") || line.trim() === "") continue;
+  for (const whole of linesSlowly(bytes)) {
+    const line = /^(?:[^"#]|"[^"]*(?:"|$))*/.exec(whole)?.[0] ?? "";
+    if (line.trim() === "" && read === 0 && asOf === null) asOf = timeOf(whole);
+    if (line.trim() === "") continue;
     read++;
     const fields = fieldsOf(line);
     const prefix = fields === null ? null : prefixOf(fields[0] as string);

@@ -89,7 +89,7 @@ export function obviousReferences(bytes: Uint8Array, badMax: number): ObviousRef
       const [word, url] = value.split(/\s+/);
       return word === "Geofeed" && url !== undefined ? [url] : [];
     });
-    const named = [...values("geofeed"), ...remarks][0];
+    const named = [...values("geofeed").filter((value) => value !== ""), ...remarks][0];
     if (named === undefined) continue;
     const url = urlOf(named);
     if (url === null || range.isTooLarge) counts.refused++;
