@@ -23,15 +23,15 @@ inBrowser("a key is created, shown once, rotated, disabled, enabled and revoked,
   await page.keyboard.type("siem-prod");
   expect(await faultsInBothThemes(page)).toEqual([]);
   await page.keyboard.press("Enter");
-  await page.locator("#secret").waitFor();
-  const secret = await page.inputValue("#secret");
+  await page.locator(".secret input").waitFor();
+  const secret = await page.inputValue(".secret input");
   expect(await statusAt("/api/v1/ip/193.0.6.139", secret)).toBe(200);
   expect(await faultsInBothThemes(page)).toEqual([]);
   await page.locator("button", { hasText: "Copy" }).press("Enter");
   await page.locator("button", { hasText: "Copied" }).waitFor();
   await page.locator("nav a", { hasText: "Plans" }).click();
   await page.locator("main h1", { hasText: "Plans" }).waitFor();
-  expect(await page.inputValue("#secret")).toBe(secret);
+  expect(await page.inputValue(".secret input")).toBe(secret);
   await page.goBack();
   await page.locator("main h1", { hasText: "Keys" }).waitFor();
   await page.locator("button", { hasText: "I have stored it" }).press("Enter");
@@ -69,8 +69,8 @@ inBrowser("a key is created, shown once, rotated, disabled, enabled and revoked,
   await page.locator(".tools button", { hasText: "Rotate" }).press("Enter");
   await page.fill("dialog input", "0.5");
   await page.keyboard.press("Enter");
-  await page.locator("#secret").waitFor();
-  const successor = await page.inputValue("#secret");
+  await page.locator(".secret input").waitFor();
+  const successor = await page.inputValue(".secret input");
   expect(await statusAt("/api/v1/ip/193.0.6.139", successor)).toBe(200);
   expect(await faultsInBothThemes(page)).toEqual([]);
 
@@ -84,6 +84,35 @@ inBrowser("a key is created, shown once, rotated, disabled, enabled and revoked,
   expect(await tooNarrow(page)).toEqual([]);
   expect(complaints).toEqual([]);
   expect(requests.filter((request) => request.includes(secret) || !request.startsWith(`${operator.url}/`))).toEqual([]);
+  await page.close();
+});
+
+inBrowser("each new secret is shown until its own confirmation", async () => {
+  const { page, complaints } = await operator.open("/keys");
+  const create = async (label: string) => {
+    await page.locator("button", { hasText: "Create a key" }).click();
+    await page.fill("#label", label);
+    await page.press("#label", "Enter");
+    await page.locator(".secret", { hasText: label }).waitFor();
+  };
+  const first = page.locator(".secret", { hasText: "first of two" });
+  const second = page.locator(".secret", { hasText: "second of two" });
+  await create("first of two");
+  const secret = await first.locator("input").inputValue();
+  await first.locator("button", { hasText: "Copy" }).click();
+  await first.locator("button", { hasText: "Copied" }).waitFor();
+  await create("second of two");
+  expect(await first.locator("input").inputValue()).toBe(secret);
+  expect(await second.locator("input").inputValue()).not.toBe(secret);
+  expect([await first.locator("button").first().textContent(), await second.locator("button").first().textContent()]).toEqual([
+    "Copied",
+    "Copy",
+  ]);
+  expect(await faultsInBothThemes(page)).toEqual([]);
+  await first.locator("button", { hasText: "I have stored it" }).click();
+  await first.waitFor({ state: "detached" });
+  expect(await second.locator("button").first().textContent()).toBe("Copy");
+  expect(complaints).toEqual([]);
   await page.close();
 });
 

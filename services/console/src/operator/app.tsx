@@ -18,7 +18,7 @@ import { RunPage } from "./pages/run.tsx";
 import { SnapshotsPage } from "./pages/snapshots.tsx";
 import { SourcesPage } from "./pages/sources.tsx";
 import { UsagePage } from "./pages/usage.tsx";
-import { NewSecret } from "./parts/secret.tsx";
+import { NewSecrets } from "./parts/secret.tsx";
 import { forgetKey, hasKey, isKept } from "./session.ts";
 import { texts } from "./texts.ts";
 
@@ -98,7 +98,7 @@ export function OperatorApp() {
           </>
         ) : hasKey.value ? (
           <>
-            <NewSecret />
+            <NewSecrets />
             <div key={path.value}>
               <Boundary again={null}>{shown.page}</Boundary>
             </div>

@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import { createKeyHolder } from "../key-holder.ts";
-import { newSecret } from "./new-secret.ts";
+import { newSecrets } from "./new-secret.ts";
 import { OperatorClient } from "./operator-client.ts";
 
 const holder = createKeyHolder("netfacts-operator-key");
@@ -11,7 +11,7 @@ export const { hasKey, isKept, use: useKey } = holder;
 
 /** Whoever uses this tab next does not see what was shown. */
 export function forgetKey(): void {
-  newSecret.value = null;
+  newSecrets.value = [];
   holder.forget();
 }
 

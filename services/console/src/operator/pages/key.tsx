@@ -7,7 +7,7 @@ import { Card, Facts, Outside } from "../../parts/basics.tsx";
 import { Answered } from "../../parts/failed.tsx";
 import { useOperatorAnswer } from "../asking.ts";
 import { concurrencyText, keyPatchOf, monthText, randomName, rateText } from "../domain.ts";
-import { newSecret } from "../new-secret.ts";
+import { showSecret } from "../new-secret.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { KeyFields } from "../parts/key-fields.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
@@ -29,7 +29,7 @@ export function KeyPage({ id }: { readonly id: string }) {
           plans={known.map(({ name }) => name)}
           again={again}
           rotated={(successor) => {
-            newSecret.value = successor;
+            showSecret(successor);
             again();
           }}
         />

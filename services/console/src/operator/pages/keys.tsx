@@ -10,7 +10,7 @@ import { VirtualList } from "../../parts/virtual-list.tsx";
 import { texts as shared } from "../../texts.ts";
 import { useOperatorAnswer } from "../asking.ts";
 import { filteredKeys } from "../domain.ts";
-import { newSecret } from "../new-secret.ts";
+import { showSecret } from "../new-secret.ts";
 import type { OperatorClient } from "../operator-client.ts";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { client } from "../session.ts";
@@ -30,7 +30,7 @@ export function KeysPage() {
   const names = plans.state === "answered" ? plans.record.items.map(({ name }) => name) : [];
   const keep = (key: CreatedKey) => {
     setMaking(false);
-    newSecret.value = key;
+    showSecret(key);
     again();
   };
   return (

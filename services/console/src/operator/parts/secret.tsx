@@ -1,30 +1,29 @@
-/** A new key's secret, which is shown once. */
+/** The secrets of new keys, each of which is shown once. */
 
+import { Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { moment } from "../../domain/format.ts";
 import { Outside } from "../../parts/basics.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
-import { newSecret } from "../new-secret.ts";
+import { forgetSecret, newSecrets } from "../new-secret.ts";
 import { texts } from "../texts.ts";
 
-/** Shown above every page until its reader has stored it. */
-export function NewSecret() {
-  const key = newSecret.value;
-  if (key === null) return null;
-  return (
-    <>
-      <Secret label={key.label} secret={key.secret} />
+/** Shown above every page until their reader has stored them. */
+export function NewSecrets() {
+  return newSecrets.value.map((key) => (
+    <Fragment key={key.id}>
+      <Secret id={key.id} label={key.label} secret={key.secret} />
       {"replaces" in key ? (
         <p>
           {texts.key.successor} <a href={`/keys/${key.id}`}>{key.id}</a>. {texts.key.works} {moment(key.replaces.valid_until)}.
         </p>
       ) : null}
-    </>
-  );
+    </Fragment>
+  ));
 }
 
 /** @param secret  null: an earlier try of the same request made the key, and its answer was lost. */
-function Secret({ label, secret }: { readonly label: string; readonly secret: string | null }) {
+function Secret({ id, label, secret }: { readonly id: string; readonly label: string; readonly secret: string | null }) {
   useEffect(() => {
     if (secret === null) return;
     const ask = (event: Event) => event.preventDefault();
@@ -32,12 +31,9 @@ function Secret({ label, secret }: { readonly label: string; readonly secret: st
     return () => removeEventListener("beforeunload", ask);
   }, [secret]);
   const field = useRef<HTMLInputElement>(null);
-  const done = () => {
-    newSecret.value = null;
-  };
   return (
-    <section class="secret" aria-labelledby="secret-title">
-      <h2 id="secret-title">
+    <section class="secret" aria-labelledby={`secret-title-${id}`}>
+      <h2 id={`secret-title-${id}`}>
         {texts.secret.title} “<Outside text={label} />”
       </h2>
       {secret === null ? (
@@ -45,10 +41,10 @@ function Secret({ label, secret }: { readonly label: string; readonly secret: st
       ) : (
         <>
           <p class="note">{texts.secret.once}</p>
-          <label for="secret">{texts.secret.label}</label>
+          <label for={`secret-${id}`}>{texts.secret.label}</label>
           <div class="copied">
             <input
-              id="secret"
+              id={`secret-${id}`}
               ref={field}
               readOnly
               value={secret}
@@ -59,7 +55,7 @@ function Secret({ label, secret }: { readonly label: string; readonly secret: st
           </div>
         </>
       )}
-      <button type="button" class="quiet" onClick={done}>
+      <button type="button" class="quiet" onClick={() => forgetSecret(id)}>
         {texts.secret.done}
       </button>
     </section>
