@@ -213,8 +213,11 @@ export class NetfactsClient implements OperationMethods {
   }
 }
 
-/** @returns an object with members: a proxy may respond with JSON of its own. */
-function readRecord(body: string, status: number): object {
+/**
+ * @returns an object with members: a proxy may respond with JSON of its own.
+ * @throws NetfactsUnreachable for another body.
+ */
+export function readRecord(body: string, status: number): object {
   let value: unknown;
   try {
     value = JSON.parse(body);

@@ -82,7 +82,7 @@ inBrowser("pages for operators say so, too, and an upload ends", async () => {
   await page.locator("main h1").waitFor();
   await fulfil(page, "**/admin/v1/keys*", '{"next_cursor":null}');
   await page.locator("nav a", { hasText: "Keys" }).click();
-  await page.locator(".failed", { hasText: "the response is not from Netfacts" }).waitFor();
+  await page.locator(".failed", { hasText: "no record of Netfacts" }).waitFor();
   await fulfil(page, "**/admin/v1/ingest/observations/uploads*", '{"items":[],"next_cursor":null}');
   const notFound = JSON.stringify({ ...examples.problem, status: 404, code: "upload_not_found" });
   await fulfil(page, "**/admin/v1/ingest/observations/uploads/*", notFound, "application/problem+json", 404);
@@ -90,7 +90,7 @@ inBrowser("pages for operators say so, too, and an upload ends", async () => {
   await page.locator("nav a", { hasText: "Observations" }).click();
   await page.setInputFiles("#file", { name: "made.ndjson", mimeType: "application/x-ndjson", buffer: Buffer.from("{}\n") });
   await page.locator("button[type=submit]").click();
-  await page.locator(".failed", { hasText: "the response is not from Netfacts" }).waitFor();
+  await page.locator(".failed", { hasText: "the response is not JSON" }).waitFor();
   expect(complaints).toEqual([]);
   await page.close();
 });

@@ -1,6 +1,6 @@
 /** The operator API in the browser: one typed method for each call of a page. A failure is that of `@netfacts/client`. */
 
-import { NetfactsProblem, NetfactsUnreachable } from "@netfacts/client";
+import { NetfactsProblem, NetfactsUnreachable, readRecord } from "@netfacts/client";
 import type {
   AuditRecords,
   CreatedKey,
@@ -102,7 +102,7 @@ export class OperatorClient {
         const { status, responseText } = request;
         if (status >= 300) return reject(failureOf(status, (name) => request.getResponseHeader(name), responseText));
         try {
-          resolve(readRecord<ObservationUpload>("uploadObservations", responseText, status));
+          resolve(readRecord(responseText, status) as ObservationUpload);
         } catch (failure) {
           reject(failure);
         }
@@ -117,7 +117,7 @@ export class OperatorClient {
   }
 
   #json<T>(name: CallName, asked: Asked): Promise<T> {
-    return this.#ask(name, asked, async (response) => readRecord<T>(name, await response.text(), response.status));
+    return this.#ask(name, asked, async (response) => readRecordOf<T>(name, await response.text(), response.status));
   }
 
   async #ask<T>(name: CallName, asked: Asked, read: (response: Response) => Promise<T>): Promise<T> {
@@ -154,17 +154,10 @@ export class OperatorClient {
   }
 }
 
-/** A proxy may respond with something of its own, and status 200. */
-function readRecord<T>(name: CallName, text: string, status: number): T {
-  let value: unknown = null;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Refused below.
-  }
-  const members = typeof value === "object" && value !== null && !Array.isArray(value) ? (value as { readonly items?: unknown }) : {};
-  if (name.startsWith("list") ? Array.isArray(members.items) : Object.keys(members).length > 0) return members as T;
-  throw new NetfactsUnreachable("the response is not from Netfacts", { status });
+function readRecordOf<T>(name: CallName, text: string, status: number): T {
+  const record: { readonly items?: unknown } = readRecord(text, status);
+  if (!name.startsWith("list") || Array.isArray(record.items)) return record as T;
+  throw new NetfactsUnreachable("the response is JSON and no record of Netfacts", { status });
 }
 
 /** A proxy may respond in its own form. */
