@@ -18,7 +18,7 @@ export interface WelcomeOptions {
   readonly hasConsole: boolean;
 }
 
-/** Lines for people; the line that begins with `curl` works as it stands when the key is new. */
+/** Lines for people. Commands can be pasted into a shell. The one that begins with `curl` works as it stands when the key is new. */
 export function welcomeText({ url, operationsUrl, operatorUrl, folder, generation, firstKey, hasConsole }: WelcomeOptions): string {
   const { manifest } = generation;
   const sections = Object.entries(manifest.sections).map(
@@ -37,7 +37,7 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
   } else {
     lines.push(
       "Your key was shown at the first start. To create another one:",
-      `  bin/netfacts keys create --label mine --data-dir ${folder}`,
+      `  bin/netfacts keys create --label mine --data-dir ${shellWord(folder)}`,
       "",
       "With your key in NETFACTS_KEY:",
       curlLine(url, "$NETFACTS_KEY"),
@@ -50,7 +50,7 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
     lines.push(
       "",
       `Operator API: ${operatorUrl}/docs, with a key that has the scope admin:`,
-      `  bin/netfacts keys create --label operator --scopes admin --data-dir ${folder}`,
+      `  bin/netfacts keys create --label operator --scopes admin --data-dir ${shellWord(folder)}`,
     );
   }
   lines.push("", "ready; press Ctrl-C to stop", "");
@@ -60,4 +60,9 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
 function curlLine(url: string, key: string): string {
   const quote = key.startsWith("$") ? '"' : "'";
   return `curl -sS -H ${quote}Authorization: Bearer ${key}${quote} ${url}/api/v1/ip/${exampleAddress}`;
+}
+
+/** Quoted only where a shell would read it in another way. */
+function shellWord(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,0 +1,28 @@
+/** What the start tells the person in front of it: commands that a shell reads as they are meant. */
+
+import { execFileSync } from "node:child_process";
+import { expect, test } from "@jest/globals";
+import { type WelcomeOptions, welcomeText } from "../src/welcome.ts";
+
+function welcome(folder: string): string {
+  return welcomeText({
+    url: "http://127.0.0.1:8080",
+    operationsUrl: "http://127.0.0.1:9090",
+    operatorUrl: "http://127.0.0.1:8081",
+    folder,
+    // The text needs no more of a generation.
+    generation: { manifest: { sample_data: true, sections: {} } } as unknown as WelcomeOptions["generation"],
+    firstKey: null,
+    hasConsole: false,
+  });
+}
+
+test.each(["../x/my data/home", "it's $HOME", "a;b", "plain/home"])("the printed commands name the data folder %j", (folder) => {
+  const words = [...welcome(folder).matchAll(/--data-dir (.+)$/gm)].map(([, word]) => word);
+  expect(words).toHaveLength(2);
+  for (const word of words) expect(execFileSync("sh", ["-c", `printf '%s\\n' ${word}`], { encoding: "utf8" })).toBe(`${folder}\n`);
+});
+
+test("a data folder that needs no quotes has none", () => {
+  expect(welcome("../.netfacts-1/home")).toContain("--data-dir ../.netfacts-1/home\n");
+});
