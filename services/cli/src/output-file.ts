@@ -65,5 +65,5 @@ function replaceable(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined) return found.isFile() ? realpathSync(path) : null;
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  return isLink ? replaceable(resolve(dirname(path), readlinkSync(path))) : path;
+  return isLink ? replaceable(resolve(realpathSync(dirname(path)), readlinkSync(path))) : path;
 }

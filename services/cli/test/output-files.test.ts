@@ -2,7 +2,18 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  createReadStream,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -56,6 +67,16 @@ describe("export --output", () => {
     expect(readdirSync(folder).sort()).toEqual(["file", "link", "new", "nowhere"]);
   });
 
+  test("follows a link that leads nowhere from the folder that holds it, also through a linked folder", async () => {
+    const folder = newFolder();
+    mkdirSync(join(folder, "volume", "sub"), { recursive: true });
+    symlinkSync("volume/sub", join(folder, "current"));
+    symlinkSync("../new", join(folder, "volume", "sub", "out"));
+    expect(await exported(join(folder, "current", "out"))).toMatchObject({ code: exitCodes.ok, err: "" });
+    expect(readdirSync(join(folder, "volume")).sort()).toEqual(["new", "sub"]);
+    expect(readdirSync(folder).sort()).toEqual(["current", "volume"]);
+  });
+
   test("writes to a pipe, which stays", async () => {
     const pipe = join(newFolder(), "pipe");
     execFileSync("mkfifo", [pipe]);
@@ -70,10 +91,18 @@ describe("export --output", () => {
       const folder = newFolder();
       writeFileSync(join(folder, "out"), "earlier");
       const args = [...programArgs("cli"), "--data-dir", samples, "export", "ndjson", "-o", join(folder, "out")];
-      const child = spawn(process.execPath, args, { env: { ...process.env, ...compileCache }, stdio: "ignore" });
+      // A pipe in place of the partial file: the export cannot end before the signal, since nobody reads the pipe until then.
+      const script = 'mkfifo "$0.$$.partial" && exec "$@"';
+      const child = spawn("sh", ["-c", script, join(folder, "out"), process.execPath, ...args], {
+        env: { ...process.env, ...compileCache },
+        stdio: "ignore",
+      });
       const exit = once(child, "exit");
-      while (child.exitCode === null && readdirSync(folder).length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+      while (readdirSync(folder).length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+      const pipe = createReadStream(join(folder, `out.${child.pid}.partial`));
+      await once(pipe, "readable");
       child.kill(signal);
+      pipe.resume();
       expect(await exit).toEqual([null, signal]);
       expect(readdirSync(folder)).toEqual(["out"]);
       expect(readFileSync(join(folder, "out"), "utf8")).toBe("earlier");
