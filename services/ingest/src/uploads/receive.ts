@@ -68,11 +68,14 @@ export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
   /** Of the bytes that are stored already; a body that begins behind the first of them says nothing of these. */
   let skipped = offset === 0 ? 0 : null;
   let position = offset;
+  /** The first two bytes of the file, which may come in two pieces. */
+  let head = Buffer.alloc(0);
   const { slowMs = slowMsDefault, stopping } = options;
   const pieces = timely(body, { slowMs, endsAt: clock.now() + secondsMax * 1_000, clock, stopping });
   try {
     for await (const piece of pieces) {
-      if (position === 0 && isUtf16(piece)) throw new NotThisFormatError("the file is UTF-16 text; save it as UTF-8");
+      if (offset === 0 && position < 2) head = Buffer.concat([head, piece.subarray(0, 2 - position)]);
+      if (isUtf16(head)) throw new NotThisFormatError("the file is UTF-16 text; save it as UTF-8");
       position += piece.length;
       if (position > bytesMax) throw new ProblemError("payload_too_large", { detail: `An upload has at most ${bytesMax} bytes.` });
       const known = piece.subarray(0, skip);

@@ -355,6 +355,21 @@ test("a body that arrives too slowly is ended, and what came is kept", async () 
   expect(await repository.find("slow")).toMatchObject({ rows: 1, complete: false });
 });
 
+test("UTF-16 text is refused also if its first piece is one byte", async () => {
+  const { receive } = await import("../../src/uploads/receive.ts");
+  const repository = service.observations;
+  const upload = await repository.begin({ id: "one-byte", format: "csv", source: "one-byte", keyId: null }, Date.now());
+  const text = Buffer.from("\ufeffip,country,observed_at\n", "utf16le");
+  async function* body() {
+    yield Buffer.alloc(0);
+    yield text.subarray(0, 1);
+    yield text.subarray(1);
+  }
+  const bounds = { bytesMax: 1_000_000, secondsMax: 60, rowsMax: 1_000_000 };
+  const sent = receive({ ...bounds, repository, upload, offset: 0, body: body(), isPart: false, skewSeconds: 0, clock: Date });
+  await expect(sent).rejects.toMatchObject({ code: "invalid_body", message: expect.stringContaining("The file is UTF-16 text") });
+});
+
 test("an upload in progress when the service stops is told what is stored, and the store is not used after the stop", async () => {
   const stopping = await startService();
   const open = await openUpload(stopping, { upload: "stopped" });
