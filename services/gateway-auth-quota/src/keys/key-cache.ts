@@ -134,9 +134,10 @@ export class KeyCache {
         plan = record === null ? null : await this.#plans.limitsOf(record.plan);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        // Not as it was before: it may have been changed to end it.
-        if (error.fault === "invalid") return "invalid";
-        return this.#whileAway(id);
+        if (error.fault !== "invalid") return this.#whileAway(id);
+        // It may have been changed to end it. So the previous state must not serve either if the store becomes unavailable now.
+        this.#entries.delete(id);
+        return "invalid";
       }
       if (!overtaken.value) return this.#remember(id, record, plan);
     }

@@ -35,6 +35,17 @@ test("a key that was valid is refused when it is read again: it may have been ch
   expect(await outcome(bad)).toBe("internal_error");
 });
 
+test("a key that was refused as not valid stays refused while the store is away", async () => {
+  const bad = await keys.create();
+  expect(await outcome(bad)).toBe("ok");
+  keys.invalid = bad.id;
+  monotonicMs += 30_001;
+  expect(await outcome(bad)).toBe("internal_error");
+  keys.away = true;
+  monotonicMs += 3_000;
+  expect(await outcome(bad)).toBe("upstream_unavailable");
+});
+
 test("a plan that is not valid refuses its keys only", async () => {
   const [bad, other] = [await keys.create({ plan: "gold" }), await keys.create()];
   keys.invalid = "gold";
