@@ -7,17 +7,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createFirstKey, createKey } from "@netfacts/keys";
 import { compileCache } from "../../../test/support/compile-cache.ts";
-import { until } from "../../../test/support/http.ts";
 import { openSqliteStore, type Store, StoreError } from "../src/index.ts";
-import { SqliteConnection } from "../src/sqlite/connection.ts";
+import { eventLoopWaitMs, SqliteConnection } from "../src/sqlite/connection.ts";
 import { sqliteLimits } from "../src/sqlite/sqlite-limits.ts";
 import { listSql } from "../src/sqlite/sqlite-usage.ts";
 import { describeStore } from "./contract.ts";
-import { rejection, timed } from "./store-faults.ts";
+import { rejection } from "./store-faults.ts";
 
 let folder: string | null = null;
 const open: Store[] = [];
@@ -253,20 +252,48 @@ describe("a store that cannot be used says so in one line", () => {
     connection.close();
   });
 
-  test("locked for long: one limit waits a moment for it, and the next ones fail at once, for a while", async () => {
-    const { limits } = await openStore();
+  test("locked for long: one limit waits for it, the next ones fail at once, and one tries again after as long as the first waited", async () => {
+    await (await openStore()).close();
+    let now = 0;
+    const connection = new SqliteConnection(path(), () => now);
+    connection.exec("PRAGMA busy_timeout = 20");
+    const limits = sqliteLimits(connection, Date.now);
     const other = new DatabaseSync(path());
     other.exec("BEGIN IMMEDIATE");
-    const first = await timed(limits.take(counted, 100, 5));
-    expect(first.result).toMatchObject({ outcome: "unknown", cause: { fault: "locked" } });
-    // The event loop, which waits with it, has other work.
-    expect(first.ms).toBeLessThan(1_000);
+    const locked = { outcome: "unknown", cause: { fault: "locked" } };
+    expect(await limits.take(counted, 100, 5)).toMatchObject(locked);
     other.exec("ROLLBACK");
     other.close();
     // Nobody asks the file.
-    expect(await limits.take(counted, 100, 5)).toMatchObject({ outcome: "unknown", cause: { fault: "locked" } });
-    await until(async () => (await limits.take(counted, 100, 5)).outcome === "granted");
-    expect(await limits.read(counted)).toMatchObject({ leased: 5 });
+    now = eventLoopWaitMs - 1;
+    expect(await limits.take(counted, 100, 5)).toMatchObject(locked);
+    now = eventLoopWaitMs;
+    expect(await limits.take(counted, 100, 5)).toMatchObject({ outcome: "granted", leased: 5 });
+    connection.close();
+  });
+
+  test("locked for a moment: writes that wait are done in the order of their calls", async () => {
+    await (await openStore()).close();
+    let now = 0;
+    const connection = new SqliteConnection(path(), () => now);
+    connection.exec("PRAGMA busy_timeout = 20");
+    const other = new DatabaseSync(path());
+    other.exec("BEGIN IMMEDIATE");
+    const done: string[] = [];
+    const write = (name: string): Promise<void> =>
+      connection.patiently(() => {
+        connection.exec("DELETE FROM runs");
+        done.push(name);
+      });
+    const first = write("first");
+    await setImmediate();
+    other.exec("ROLLBACK");
+    other.close();
+    // The file is free before the first write tries it again.
+    now = eventLoopWaitMs;
+    await Promise.all([first, write("second")]);
+    expect(done).toEqual(["first", "second"]);
+    connection.close();
   });
 
   test("locked for a moment: what is no limit waits for it, and the event loop does not", async () => {

@@ -8,8 +8,8 @@ import { StoreError, type StoreFault } from "../store-error.ts";
 export const busyTimeoutMs = 2_000;
 /** As long as SQLite itself waits once the store is open, as the event loop waits with it. Other processes write for a few ms. */
 export const eventLoopWaitMs = 100;
-/** After a write that waited in vain, no other is tried for so long. */
-const lockedMs = 500;
+/** After a write that waited in vain, no other is tried for so long: the event loop has half of the time for all else. */
+const lockedMs = eventLoopWaitMs;
 
 export type Row = Record<string, SQLOutputValue>;
 
@@ -30,11 +30,18 @@ export class SqliteConnection {
   readonly path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #monotonic: () => number;
   #lockedUntil = Number.NEGATIVE_INFINITY;
+  /** The last write that was asked of `patiently`. Never rejects. */
+  #lastTurn: Promise<unknown> = Promise.resolve();
 
-  /** @throws StoreError */
-  constructor(path: string) {
+  /**
+   * @param monotonic  ms; tests move it.
+   * @throws StoreError
+   */
+  constructor(path: string, monotonic: () => number = () => performance.now()) {
     this.path = path;
+    this.#monotonic = monotonic;
     this.#database = this.#guard(() => new DatabaseSync(path, { timeout: busyTimeoutMs }));
   }
 
@@ -95,30 +102,39 @@ export class SqliteConnection {
   }
 
   /**
-   * Runs work that writes, for a caller that does not wait: while another process locks the file, only one write in 500 ms makes the event
-   * loop wait for it, and all others fail at once.
+   * Runs work that writes, for a caller that does not wait. While another process locks the file, one write waits for it for 100 ms, and the
+   * event loop with it. For the next 100 ms all writes fail at once.
    *
    * @throws StoreError `locked`; then the work has changed nothing.
    */
   unlessLocked<T>(work: () => T): T {
-    if (performance.now() < this.#lockedUntil) throw new StoreError("locked", this.path, "database is locked");
+    if (this.#monotonic() < this.#lockedUntil) throw new StoreError("locked", this.path, "database is locked");
     try {
       return work();
     } catch (error) {
-      if (isLocked(error)) this.#lockedUntil = performance.now() + lockedMs;
+      if (isLocked(error)) this.#lockedUntil = this.#monotonic() + lockedMs;
       throw error;
     }
   }
 
-  /** The same for a caller that waits: tries for two seconds, and leaves the event loop to others meanwhile. */
-  async patiently<T>(work: () => T): Promise<T> {
-    const deadline = performance.now() + busyTimeoutMs;
+  /**
+   * The same for a caller that waits: tries for two seconds, and leaves the event loop to others meanwhile. Writes are done in the order of
+   * the calls.
+   */
+  patiently<T>(work: () => T): Promise<T> {
+    const deadline = this.#monotonic() + busyTimeoutMs;
+    const turn = this.#lastTurn.then(() => this.#tryUntil(deadline, work));
+    this.#lastTurn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #tryUntil<T>(deadline: number, work: () => T): Promise<T> {
     for (;;) {
       try {
         return this.unlessLocked(work);
       } catch (error) {
-        if (!isLocked(error) || performance.now() >= deadline) throw error;
-        await sleep(Math.max(1, this.#lockedUntil - performance.now()));
+        if (!isLocked(error) || this.#monotonic() >= deadline) throw error;
+        await sleep(Math.max(1, this.#lockedUntil - this.#monotonic()));
       }
     }
   }
