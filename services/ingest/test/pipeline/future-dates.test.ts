@@ -119,7 +119,7 @@ test("with future_dates: warn it is told in the report, /status and answers, and
   });
 });
 
-test("a file of updates with a record in the future is left out, and what is behind it", async () => {
+test("a file of updates that goes on in the future is left out, and what is behind it", async () => {
   await atWork(async (place) => {
     const peer = { address: "192.0.2.1", asn: 64500 };
     const at = 1_763_715_300;
@@ -128,6 +128,7 @@ test("a file of updates with a record in the future is left out, and what is beh
       Buffer.concat([
         madeUpdate(peer, { at: at + 10, announced: ["12.0.0.0/24"], path: "64500 9" }),
         madeUpdate(peer, { at: later(7_200), announced: ["12.0.1.0/24"], path: "64500 9" }),
+        madeUpdate(peer, { at: later(7_201), announced: ["12.0.2.0/24"], path: "64500 9" }),
       ]),
     );
     const yaml = (required: boolean) =>
