@@ -1,6 +1,6 @@
 /** A frame handler made of one function per operation: what a frame shares is taken once, and one item that fails fails alone. */
 
-import type { ProblemCode } from "@netfacts/contracts";
+import { type ProblemCode, ProblemError } from "@netfacts/contracts";
 import { problemReply } from "./problem-reply.ts";
 import { nextTurn, shortWorkDone, turnMs } from "./turns.ts";
 import type { Answer, FrameHandler, ReplyItem, RequestItem } from "./types.ts";
@@ -8,7 +8,7 @@ import type { Answer, FrameHandler, ReplyItem, RequestItem } from "./types.ts";
 /** What the items of a frame share, or why none of them can be answered. */
 export type Entry<C> = { readonly context: C } | { readonly refusal: ProblemCode | "not_yet" };
 
-/** Answers one item: at once, later, or, where that is long work, in steps, between which others may have a turn. */
+/** Answers one item: at once, later, or, where that is long work, in steps, between which others may have a turn. May throw `ProblemError`. */
 export type ItemHandler<C> = (item: RequestItem, context: C) => ReplyItem | Promise<ReplyItem | ReplySteps> | ReplySteps;
 
 /** The work on an answer, in steps. */
@@ -43,6 +43,7 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
   const { enter, ops, onFailure } = options;
   return async ({ items, pinnedSnapshot, within, bodyMemory }, answer) => {
     const fail = (index: number, cause: unknown) => {
+      if (cause instanceof ProblemError) return answer(index, problemReply({ code: cause.code, detail: cause.message }));
       const tell = () => onFailure(items[index] as RequestItem, cause);
       if (within === undefined) tell();
       else within(index, tell);

@@ -4,7 +4,7 @@ import { decodeQuery, operations, type ProblemCode } from "@netfacts/contracts";
 import type { DatasetHolder, Generation } from "@netfacts/snapshot";
 import { AnswerNotes, type PastNote, type RecordAnswer } from "./answer.ts";
 import { type RecordBuilder, recordBuilders, type SnapshotOperation, type SnapshotService } from "./record-builders.ts";
-import { shownList, shownSteps, type UnknownList } from "./shown-answer.ts";
+import { shownList, shownSteps } from "./shown-answer.ts";
 import { finish, type Steps } from "./steps.ts";
 
 /** What the questions of one frame are answered from: taken once, so that no frame mixes generations. */
@@ -34,10 +34,10 @@ export function enterDataset(
 }
 
 /** Answers one question that came as its canonical query. */
-export type RecordHandler = (item: QueryItem, context: AnswerContext) => RecordAnswer | UnknownList;
+export type RecordHandler = (item: QueryItem, context: AnswerContext) => RecordAnswer;
 
 /** The same in steps, as lists can be long. */
-export type RecordSteps = (item: QueryItem, context: AnswerContext) => Steps<RecordAnswer | UnknownList>;
+export type RecordSteps = (item: QueryItem, context: AnswerContext) => Steps<RecordAnswer>;
 
 interface QueryItem {
   readonly query: string;

@@ -1,12 +1,11 @@
 /** Records as they are asked to be shown: whole, some of their members, or one list of them a line an item. */
 
 import {
-  errors,
   type ListFormat,
   type ListView,
   type OperationName,
   operations,
-  type ResponderProblem,
+  ProblemError,
   shownMembers,
   type View,
   wholeRecord,
@@ -15,22 +14,6 @@ import { type AnswerNotes, noted, type RecordAnswer } from "./answer.ts";
 import { finish, jsonSteps, type Steps } from "./steps.ts";
 
 type Item = Readonly<Record<string, unknown>>;
-
-interface List {
-  readonly items: readonly Item[];
-}
-
-/** The problem in place of a list of routes where none are imported: without lines it would read as a list that is known to be empty. */
-export interface UnknownList {
-  readonly status: number;
-  readonly contentType: "problem";
-  readonly body: Uint8Array;
-  readonly counted: false;
-  readonly cacheable: false;
-  readonly maxAgeSeconds: 0;
-  readonly etag: "";
-  readonly snapshotId: "";
-}
 
 /** Serialises what the view shows of a record as JSON. */
 export function shownAnswer(notes: AnswerNotes, record: object, view: View, requestId: string): RecordAnswer {
@@ -46,32 +29,21 @@ export function* shownSteps(notes: AnswerNotes, record: object, view: View, requ
 /**
  * The list of a record in another format, without `meta`.
  *
- * Throws where the operation has no list in that format: an edge has let through what it must refuse.
+ * Throws `ProblemError` for a list of prefixes where no routes are imported: without lines it would read as a list that is known to be empty. Also throws
+ * where the operation has no list in that format: an edge has let through what it must refuse.
  */
-export function shownList(op: OperationName, notes: AnswerNotes, record: object, format: ListFormat): RecordAnswer | UnknownList {
+export function shownList(op: OperationName, notes: AnswerNotes, record: object, format: ListFormat): RecordAnswer {
   const shown = operations[op].listView;
   if (shown === null) throw new Error(`operation ${op} has no list in the format ${format}`);
+  // Those that show prefixes.
   const isOfRoutes = shown.line === undefined;
-  if (isOfRoutes && notes.generation.manifest.sections.routes === undefined) return unknownList(shown.list);
-  const list = (record as Readonly<Record<string, List>>)[shown.list] ?? { items: [] };
+  if (isOfRoutes && notes.generation.manifest.sections.routes === undefined)
+    throw new ProblemError("data_not_ready", {
+      detail: `\`${shown.list}\` is unknown, because the data that it comes from are not loaded.`,
+    });
+  const { items } = (record as Readonly<Record<string, { readonly items: readonly Item[] }>>)[shown.list] ?? { items: [] };
   const next = notes.nextStart(shown.list);
-  return { ...noted(notes, Buffer.from(listText(list.items, format, shown))), ...(next !== undefined && { next }) };
-}
-
-function unknownList(list: string): UnknownList {
-  const code = "data_not_ready";
-  const problem: ResponderProblem = { code, detail: `\`${list}\` is unknown, because the data that it comes from are not loaded.` };
-  const body = Buffer.from(JSON.stringify(problem));
-  return {
-    status: errors[code].status,
-    contentType: "problem",
-    body,
-    counted: false,
-    cacheable: false,
-    maxAgeSeconds: 0,
-    etag: "",
-    snapshotId: "",
-  };
+  return { ...noted(notes, Buffer.from(listText(items, format, shown))), ...(next !== undefined && { next }) };
 }
 
 /** Items a line each; empty for none, but for the header line of CSV. */

@@ -1,6 +1,7 @@
 /** What every transport does for who answers, and when it ends. */
 
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { ProblemError } from "@netfacts/contracts";
 import { createResponder, type FrameHandler, type ItemHandler, type Messaging, type ReplyItem } from "../../src/index.ts";
 import { type CreateMessaging, echo, item, older, pause, reply, textOf } from "./items.ts";
 
@@ -188,6 +189,30 @@ export function describeResponders(name: string, create: CreateMessaging): void 
       expect(textOf(replies[1] as ReplyItem)).not.toContain("secret");
       expect(failures.map(([op]) => op).sort()).toEqual(["prefix", "routing", "validity"]);
       expect(failures).toContainEqual(["routing", "secret cause"]);
+    });
+
+    test("a problem that a handler throws is the answer, and no failure", async () => {
+      const failures: unknown[] = [];
+      const refusal = () => new ProblemError("data_not_ready", { detail: "not yet" });
+      const handler = createResponder({
+        enter: () => ({ context: null }),
+        ops: new Map<string, ItemHandler<null>>([
+          [
+            "ip",
+            () => {
+              throw refusal();
+            },
+          ],
+          ["asn", () => Promise.reject(refusal())],
+        ]),
+        onFailure: (_item, cause) => failures.push(cause),
+      });
+      await messaging.serve("refusing", handler);
+      for (const op of ["ip", "asn"]) {
+        const answer = await messaging.request("refusing", "single", item("q", { op }));
+        expect([answer.status, JSON.parse(textOf(answer))]).toEqual([503, { code: "data_not_ready", detail: "not yet" }]);
+      }
+      expect(failures).toEqual([]);
     });
 
     test("a responder that stops answers what it holds and is asked no more", async () => {

@@ -24,8 +24,8 @@ const storedPrefixesMax = prefixesMax * 0.8;
 const geofeedEntriesMax = 1_000_000;
 
 /**
- * Rows that find no room, and those of the future, which a wrong clock let in, are left out and counted, so that no upload makes a run fail. Of the geofeeds of a source the last complete one counts,
- * and of equal prefixes in it the first.
+ * Rows that find no room, and those of the future, which a wrong clock let in, are left out and counted, so that no upload makes a run
+ * fail. Of the geofeeds of a source the last complete one counts, and of equal prefixes in it the first.
  *
  * Throws `DataGivenUpError` where nothing is stored any more, and what the store throws.
  */
@@ -72,6 +72,7 @@ class StoredInputs {
   readonly observations = new ObservationList(votersMax);
   /** Unix seconds. */
   newest = 0;
+  /** Later rows are of the future. Unix seconds. */
   readonly latestTime: number;
   readonly #uploads: ReadonlyMap<number, UploadRecord>;
   readonly #current: ReadonlySet<number>;

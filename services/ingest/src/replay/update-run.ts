@@ -146,7 +146,7 @@ export class UpdateRun {
     };
   }
 
-  /** The last record has no next one. It may come after a silence, but neither from the past nor from the future, unless the whole file does. */
+  /** What stands for the time of a next record behind the last one. That may come after a silence, but neither from the past nor from the future, unless the whole file does. */
   #nextOfLast(written: number): number {
     const isWrong = written < this.#clock || written > Date.now() / 1_000 + stepSecondsMax;
     return isWrong && !this.#first ? this.#clock : written;
@@ -164,7 +164,7 @@ export class UpdateRun {
    *
    * A record whose time is far from that of the record before, while the next one goes on there, counts as bad too. It has the time of the record before.
    *
-   * @param next  time of the next record of the file; of the last one its own.
+   * @param next  time of the next record of the file; of the last one see `#nextOfLast`.
    */
   #apply(reading: RecordReading, next: number): void {
     const { report } = this;

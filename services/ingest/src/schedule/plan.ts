@@ -1,7 +1,7 @@
 /** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
 
 import type { Manifest } from "@netfacts/snapshot";
-import { type BuiltSection, isStanding, type SourceConfig, sectionOf, storedFormat } from "../sources/index.ts";
+import { type BuiltSection, isOperators, isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 
 export interface Plan {
   /** To be built, in the order of the list of sources. */
@@ -79,11 +79,7 @@ export function takenBack(
 ): readonly string[] {
   const [before, now, here] = [versionsRead(built), versionsRead(current), versionsHere(own, versions)];
   const all = [...before.keys()].filter((name) => before.get(name) !== now.get(name));
-  const beside = new Set(
-    own
-      .filter(({ format, isFollowed, section }) => format === storedFormat || isFollowed === true || section === "updates")
-      .map(({ name }) => name),
-  );
+  const beside = new Set(own.filter((source) => isOperators(source) || source.section === "updates").map(({ name }) => name));
   const files = all.filter((name) => !beside.has(name));
   const taken = files.length > 0 ? files : all;
   return taken.every((name) => here.get(name) === before.get(name)) ? taken : [];

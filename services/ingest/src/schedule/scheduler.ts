@@ -7,6 +7,7 @@ import { RunInProgressError, type RunManager, type Starter } from "../runs/run-m
 import type { RunOutcome } from "../runs/run-threads.ts";
 import {
   type BuiltSection,
+  isOperators,
   readSources,
   type SourceConfig,
   type SourcesConfig,
@@ -282,7 +283,6 @@ export class Scheduler {
     current: Manifest | null,
   ): Promise<ReadyFiles> {
     const files: Record<string, ReadyFile> = {};
-    const isOperators = ({ format, isFollowed }: SourceConfig) => format === storedFormat || isFollowed === true;
     for (const section of waiting.keys()) {
       const own = sources.filter((source) => sectionOf(source) === section);
       const [operators, others] = [own.filter(isOperators), own.filter((source) => !isOperators(source))];

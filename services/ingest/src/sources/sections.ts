@@ -81,6 +81,11 @@ export type BuiltFormat = Sections[SourceSection]["reading"]["formats"][number];
 /** Of the one source that no list has: observations that were uploaded. */
 export const storedFormat = "stored-observations";
 
+/** What the operator changes by command or upload: overrides and stored observations. */
+export function isOperators({ format, isFollowed }: { readonly format: string; readonly isFollowed?: true }): boolean {
+  return format === storedFormat || isFollowed === true;
+}
+
 /** How a file of a format is recognised: by a member of JSON that only it has, or by its first line that is neither blank nor a comment. */
 export type FormatMark = { readonly members: readonly string[] } | { readonly line: RegExp };
 
