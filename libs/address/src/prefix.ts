@@ -131,5 +131,5 @@ export function lastAddress(prefix: Prefix): Address {
 
 /** The address as a prefix of its whole length. */
 export function hostPrefix(address: Address): Prefix {
-  return { ...address, length: address.version === 4 ? 32 : 128 };
+  return { ...address, length: lengthMax(address.version) };
 }

@@ -115,7 +115,7 @@ function exampleValue(text: string, type: unknown): Json {
 function response({ description, content, headers = [] }: RouteAnswer, keyed: boolean, schemas: SchemaComponents): Json {
   return {
     description,
-    headers: headerReferences([...new Set([...answerHeaders(keyed), ...headers])]),
+    headers: headerReferences([...answerHeaders(keyed), ...headers]),
     ...(content.length > 0 && { content: contentOf(content, schemas) }),
   };
 }

@@ -49,7 +49,6 @@ needs the scope \`batch\` and the scope of each kind of item.`,
       {
         status: 200,
         description: "The results.",
-        headers: ["cache-control"],
         content: [
           { type: mediaTypes.json, schema: BatchAnswer, example: batchExample },
           lines(Type.Union([BatchResult, BatchSummary]), batchResultExample),

@@ -11,7 +11,7 @@ import { membersOf } from "../view.ts";
 import type { RouteAnswer, RouteContent, RouteDescription, RouteParameter } from "./route.ts";
 
 /** Headers of a 200 and of a 304, besides those of every answer. */
-const answerHeaders = ["etag", "last-modified", "cache-control", "vary", "server-timing"];
+const recordHeaders = ["etag", "last-modified", "vary", "server-timing"];
 
 /** The parameters of every data route: which members, and in which format. */
 function shape(op: LookupName, lists: boolean): RouteParameter[] {
@@ -46,12 +46,12 @@ function shape(op: LookupName, lists: boolean): RouteParameter[] {
 
 function answers(description: string, json: RouteContent, lists: readonly RouteContent[] = []): [RouteAnswer, RouteAnswer] {
   return [
-    { status: 200, description, headers: lists.length === 0 ? answerHeaders : [...answerHeaders, "link"], content: [json, ...lists] },
+    { status: 200, description, headers: lists.length === 0 ? recordHeaders : [...recordHeaders, "link"], content: [json, ...lists] },
     {
       status: 304,
       description:
         "The response has not changed since the one that `If-None-Match` or `If-Modified-Since` names. It does not count towards the quota if `If-None-Match` names the entity tag itself; a 304 to `*` or to a date does.",
-      headers: answerHeaders,
+      headers: recordHeaders,
       content: [],
     },
   ];

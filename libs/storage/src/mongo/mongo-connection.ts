@@ -57,7 +57,7 @@ export class MongoConnection {
   readonly #limits: LastingClient;
   readonly #pulse: Pulse;
   readonly #onInvalid: (error: StoreError) => void;
-  /** What was reported, and when. */
+  /** What was reported, and when: ms of `performance.now()`. */
   readonly #reported = new Map<string, number>();
   #closed = false;
 

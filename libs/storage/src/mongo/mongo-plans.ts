@@ -46,7 +46,7 @@ export function mongoPlans(connection: MongoConnection, changed: () => void): Pl
   };
 }
 
-function toRecord({ _id, rate, month, concurrency, updatedAt, version }: PlanDocument): PlanRecord {
-  // Documents of earlier versions lack it.
-  return { name: _id, rate, month, concurrency: (concurrency as typeof concurrency | undefined) ?? null, updatedAt, version };
+/** Documents of earlier versions lack `concurrency`. */
+function toRecord({ _id, rate, month, concurrency = null, updatedAt, version }: PlanDocument): PlanRecord {
+  return { name: _id, rate, month, concurrency, updatedAt, version };
 }

@@ -58,16 +58,15 @@ export async function withProfiles<T>(use: StoreUse, work: (overrides: ProfileOv
   }
 }
 
-/** What a command is about to do, for the audit. */
-interface Deed {
+interface AuditedChange {
   readonly action: AuditAction;
   readonly target: string;
   readonly details: object | null;
 }
 
-/** Writes it to the audit as done by the user of this machine. */
-export async function audit({ audit }: Pick<Store, "audit">, deed: Deed, context: CliContext): Promise<void> {
-  await audit.append({ at: context.now(), ...cliOperator(), ...deed });
+/** Writes to the audit what a command is about to do, as done by the user of this machine. */
+export async function writeAudit(store: Pick<Store, "audit">, change: AuditedChange, context: CliContext): Promise<void> {
+  await store.audit.append({ at: context.now(), ...cliOperator(), ...change });
 }
 
 /** The user of this machine, for the audit. */

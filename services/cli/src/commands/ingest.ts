@@ -24,7 +24,7 @@ import { type CliContext, ingestFolder, type RegisterCommand, type SharedSetting
 import { exitCodes } from "../exit-codes.ts";
 import { interruptible } from "../interrupt.ts";
 import { printJson, printLines, printNote } from "../output.ts";
-import { audit, cliOperator } from "./control-store.ts";
+import { cliOperator, writeAudit } from "./control-store.ts";
 import { sourceLines } from "./source-lines.ts";
 
 interface RunOptions {
@@ -135,7 +135,7 @@ async function recorded(
   const id = newRunId(startedAt);
   const by = { started_by: cliOperator().actor };
   const details = acceptShrink.length === 0 ? null : { accept_shrink: acceptShrink };
-  await audit(store, { action: "run.start", target: id, details }, context);
+  await writeAudit(store, { action: "run.start", target: id, details }, context);
   await store.runs.save({ id, startedAt, endedAt: null, state: "running", report: by });
   const end = (state: "succeeded" | "failed", report: RunReport | null) =>
     store.runs.save({ id, startedAt, endedAt: now(), state, report: { ...by, ...report } });

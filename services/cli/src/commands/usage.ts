@@ -18,6 +18,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { printJson, printLines, tableLines } from "../output.ts";
 import { withStore } from "./control-store.ts";
 import { keyIdOf } from "./keys/key-id.ts";
+import { isCalendarDay } from "./keys/key-options.ts";
 
 interface UsageOptions {
   readonly month?: string;
@@ -100,10 +101,7 @@ function parseMonth(text: string): string {
 }
 
 function parseDay(text: string): string {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  // Date.parse takes 31 November for 1 December.
-  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text)
-    throw new InvalidArgumentError("Expected a date such as 2026-11-21.");
+  if (!isCalendarDay(text)) throw new InvalidArgumentError("Expected a date such as 2026-11-21.");
   return text;
 }
 

@@ -49,11 +49,12 @@ export async function extractAddresses(text: string, pause: Pause): Promise<Extr
 function* addressesOf(line: string): Generator<string> {
   for (const [text] of line.matchAll(candidate)) {
     if (eui64.test(text)) continue;
-    const address =
-      readings(text)
-        .map(parseAddress)
-        .find((read) => read !== null) ?? null;
-    if (address !== null) yield formatAddress(address);
+    for (const reading of readings(text)) {
+      const address = parseAddress(reading);
+      if (address === null) continue;
+      yield formatAddress(address);
+      break;
+    }
   }
 }
 

@@ -1,8 +1,6 @@
 /** Problems in words for people: the API names places and members as programs need them. */
 
-import type { Problem } from "@netfacts/contracts";
-
-type ProblemItem = NonNullable<Problem["errors"]>[number];
+import type { Problem, ProblemItem } from "@netfacts/contracts";
 
 /** Members that the pages call otherwise. */
 const names: Readonly<Record<string, string>> = { allowed_cidrs: "networks", expires_at: "expiry" };

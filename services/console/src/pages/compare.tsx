@@ -59,8 +59,9 @@ export function CompareForm({ given = [] }: { readonly given?: readonly string[]
 }
 
 export function ComparePage({ subjects }: { readonly subjects: string }) {
-  const [first, second] = subjects.split(",").map(classify);
-  if (!first || !second || subjects.split(",").length !== 2) return <CompareForm given={subjects.split(",")} />;
+  const given = subjects.split(",");
+  const [first, second] = given.map(classify);
+  if (!first || !second || given.length !== 2) return <CompareForm given={given} />;
   return <Compare first={first} second={second} />;
 }
 

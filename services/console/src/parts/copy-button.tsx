@@ -15,7 +15,7 @@ export function CopyButton({ text, place }: CopyButtonProps) {
   const [state, setState] = useState<"" | "copied" | "selected">("");
   const copy = async () => {
     select(place.current);
-    setState((await isCopied(text())) ? "copied" : "selected");
+    setState((await copyText(text())) ? "copied" : "selected");
   };
   return (
     <>
@@ -32,8 +32,8 @@ function select(place: HTMLElement | null): void {
   else if (place !== null) getSelection()?.selectAllChildren(place);
 }
 
-/** Only pages of a secure origin have a clipboard, if the browser allows it. The older command copies what is selected. */
-async function isCopied(text: string): Promise<boolean> {
+/** @returns whether it could. Only pages of a secure origin have a clipboard, if the browser allows it. The older command copies what is selected. */
+async function copyText(text: string): Promise<boolean> {
   const { clipboard } = navigator as { clipboard?: Clipboard };
   if (clipboard === undefined) return document.execCommand("copy");
   return await clipboard.writeText(text).then(

@@ -28,14 +28,14 @@ export function Answered<T>({ answer, again, isPart = false, children }: Answere
   if (answer.state === "answered")
     return (
       <Boundary again={again} isPart={isPart}>
-        <Record record={answer.record} shown={children} />
+        <ShownRecord record={answer.record} shown={children} />
       </Boundary>
     );
   return answer.state === "loading" ? <Loading isPart={isPart} /> : <Failed failure={answer.failure} again={again} isPart={isPart} />;
 }
 
 /** A component of its own: a boundary does not see what fails in its parent. */
-function Record<T>({ record, shown }: { readonly record: T; readonly shown: (record: T) => ComponentChildren }) {
+function ShownRecord<T>({ record, shown }: { readonly record: T; readonly shown: (record: T) => ComponentChildren }) {
   return <>{shown(record)}</>;
 }
 

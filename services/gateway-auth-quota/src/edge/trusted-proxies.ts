@@ -5,7 +5,7 @@ import {
   type Address,
   containsAddress,
   formatAddress,
-  makePrefix,
+  hostPrefix,
   type Prefix,
   parseAddress,
   parsePrefix,
@@ -25,8 +25,7 @@ export interface ProxyTrust {
 export function proxyTrust(texts: readonly string[], header: ForwardingHeader): ProxyTrust {
   const proxies = texts.map((text) => {
     const address = parseAddress(text);
-    if (address !== null)
-      return plainPrefix(makePrefix(address.version, address.w0, address.w1, address.w2, address.w3, address.version === 4 ? 32 : 128));
+    if (address !== null) return plainPrefix(hostPrefix(address));
     const reading = parsePrefix(text);
     if (reading.ok) return plainPrefix(reading.prefix);
     throw new RangeError(`${text} is not an address or a CIDR`);

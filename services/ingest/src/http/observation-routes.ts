@@ -1,7 +1,7 @@
 /** The operator API of uploaded observations. Any process of ingest answers: what is stored is the store's, not the leader's. */
 
 import { Readable } from "node:stream";
-import { makePrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
+import { hostPrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
 import { type ObservationUpload, type ObservationUploads, ProblemError, timestamp } from "@netfacts/contracts";
 import type { UploadFormat, UploadRecord } from "@netfacts/storage";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -141,7 +141,7 @@ class ObservationQuery extends Query {
     if (address !== null) {
       const parsed = parseAddress(address);
       if (parsed === null) this.fault("address", "must be an IPv4 or IPv6 address, given once");
-      else found.push({ address: makePrefix(parsed.version, parsed.w0, parsed.w1, parsed.w2, parsed.w3, parsed.version === 4 ? 32 : 128) });
+      else found.push({ address: hostPrefix(parsed) });
     }
     if (prefix !== null) {
       const reading = parsePrefix(prefix);

@@ -143,7 +143,10 @@ export class SnapshotCopy {
       return;
     }
     // A store with a damaged pointer holds more than an empty one.
-    const fault = await store.list().then(() => "empty", messageOf);
+    const fault = await store.list().then(
+      () => "empty",
+      ({ message }: Error) => message,
+    );
     const manifest = await this.#copy.getManifest(id);
     for (const { object, bytes } of objectsOf(manifest)) await this.#putBack(store.putObject(await this.#copy.getObject(object, bytes)));
     await this.#putBack(store.publish(manifest, { replaces: null }));
@@ -199,8 +202,6 @@ async function readable<T>(read: Promise<T>): Promise<T | null> {
     return null;
   }
 }
-
-const messageOf = ({ message }: Error): string => message;
 
 function objectsOf({ sections, ingest_objects }: Manifest): { readonly object: string; readonly bytes: number }[] {
   return [...Object.values(sections), ...Object.values(ingest_objects)];

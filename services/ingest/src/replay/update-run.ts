@@ -130,7 +130,7 @@ export class UpdateRun {
     this.#hasUpdates = false;
   }
 
-  /** Applies what is left of the file at hand. */
+  /** Applies what is left of the file at hand. @returns its counts */
   end(): UpdateFileCounts {
     if (this.#held !== null) this.#apply(this.#held, this.#nextOfLast(this.#held.header.timestamp));
     this.#held = null;

@@ -1,6 +1,6 @@
 /** Asks whole records, as the services answer them, for some of what was sampled: there sections meet. */
 
-import { containsAddress, firstAddress, formatPrefix, parsePrefix } from "@netfacts/address";
+import { containsAddress, firstAddress, formatPrefix, hostPrefix, parsePrefix } from "@netfacts/address";
 import { decodePath } from "@netfacts/mrt";
 import { AnswerNotes, asnRecord, ipRecord, prefixRecord, validityRecord } from "@netfacts/records";
 import type { Generation } from "@netfacts/snapshot";
@@ -87,7 +87,7 @@ function askRegistrations({ allocations }: Generation, samples: TableSamples, no
       const { allocation } = ipRecord(record.start, notes());
       const winner = allocations.recordsAt(record.start)[0];
       const registry = winner === undefined ? null : allocations.entry(winner).registry;
-      const demand = asking.of(source, formatPrefix({ ...record.start, length: record.kind === "ipv4" ? 32 : 128 }));
+      const demand = asking.of(source, formatPrefix(hostPrefix(record.start)));
       demand(registry !== null && allocation?.registry === registry, `/ip to report the registry ${registry}`, () =>
         String(allocation?.registry),
       );

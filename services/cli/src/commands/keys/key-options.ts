@@ -31,11 +31,16 @@ export function parseExpiry(text: string, now: number): number {
   const span = /^(\d{1,5})([smhd])$/.exec(text);
   if (span !== null) return now + Number(span[1]) * (unitSeconds[span[2] ?? ""] ?? 1) * 1_000;
   const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  // Date.parse takes 31 February for 3 March.
-  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text.slice(0, 10)) {
+  if (Number.isNaN(time) || !isCalendarDay(text.slice(0, 10))) {
     throw new InvalidArgumentError("Expected a date (2027-01-31), a time in UTC (2027-01-31T12:00Z) or a duration from now (90d, 12h).");
   }
   return time;
+}
+
+/** Whether it is a date such as 2027-01-31 that the calendar has. Date.parse takes 31 February for 3 March. */
+export function isCalendarDay(text: string): boolean {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text;
 }
 
 /** `90d`, `12h`, `0`. @returns milliseconds. */

@@ -9,7 +9,7 @@ import { type RegisterCommand, sharedSettings, storePath } from "../../context.t
 import { exitCodes } from "../../exit-codes.ts";
 import { printJson, printLines, printNote } from "../../output.ts";
 import { refuse } from "../../snapshot-option.ts";
-import { audit, databaseUri, type StoreUse, withStore } from "../control-store.ts";
+import { databaseUri, type StoreUse, withStore, writeAudit } from "../control-store.ts";
 import { findPrevious, load, natsOption, type Snapshots, withSnapshots } from "./snapshots.ts";
 
 export const rollbackCommand: RegisterCommand = (group, context) => {
@@ -20,8 +20,8 @@ export const rollbackCommand: RegisterCommand = (group, context) => {
     .addOption(natsOption())
     .action(async (named: string | undefined, _options: unknown, command: Command) =>
       withSnapshots(command, async (snapshots) => {
-        const note = (target: string, replaces: string) => auditRollback({ target, replaces }, snapshots, { command, context });
-        const { id, replaced, activation } = await rollBack(snapshots, named, note);
+        const audit = (target: string, replaces: string) => auditRollback(target, replaces, snapshots, { command, context });
+        const { id, replaced, activation } = await rollBack(snapshots, named, audit);
         if (sharedSettings(command).json) printJson(context, { id, replaced, ...(activation && { pods: podsOf(activation) }) });
         else printLines(context, [endOf(id, replaced, activation)]);
       }),
@@ -30,21 +30,26 @@ export const rollbackCommand: RegisterCommand = (group, context) => {
 
 /** As the operator API does. Where the store of the keys is not known, a note says that nothing is audited. */
 async function auditRollback(
-  { target, replaces }: { readonly target: string; readonly replaces: string },
+  target: string,
+  replaces: string,
   { activate }: Snapshots,
   { command, context }: Pick<StoreUse, "command" | "context">,
 ): Promise<void> {
-  const deed = { action: "snapshot.rollback", target, details: { replaces } } as const;
+  const change = { action: "snapshot.rollback", target, details: { replaces } } as const;
   const isShared = activate !== null;
   const path = storePath(sharedSettings(command));
   if (databaseUri() !== "" || (!isShared && existsSync(path)))
-    return withStore({ command, context, create: false }, (store) => audit(store, deed, context));
+    return withStore({ command, context, create: false }, (store) => writeAudit(store, change, context));
   const reason = isShared ? "MONGODB_URI is not set" : `there is no store ${path}`;
   printNote(context, `the rollback is not in the audit log: ${reason}`);
 }
 
-/** @param note  is called before anything changes. */
-async function rollBack(snapshots: Snapshots, named: string | undefined, note: (target: string, replaces: string) => Promise<void>) {
+/** @param beforeChange  is told of the snapshot that is gone back to, and of the current one. */
+async function rollBack(
+  snapshots: Snapshots,
+  named: string | undefined,
+  beforeChange: (target: string, replaces: string) => Promise<void>,
+) {
   const { store, manifest: current } = await snapshots.find();
   const earlier = named ?? (await findPrevious(snapshots));
   if (!(await store.list().catch(refuse)).includes(earlier))
@@ -59,7 +64,7 @@ async function rollBack(snapshots: Snapshots, named: string | undefined, note: (
   await load(wanted);
   const manifest = rollbackManifest(current, wanted.manifest);
   const { id } = manifest;
-  await note(earlier, current.id);
+  await beforeChange(earlier, current.id);
   // Published, and not served by anybody: whoever began to go back to it did not come to an end.
   if (id !== current.id) await store.publish(manifest, { replaces: current.id }).catch(refuse);
   const activation = snapshots.activate === null ? null : await snapshots.activate(id);
