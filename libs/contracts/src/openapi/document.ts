@@ -82,7 +82,7 @@ function operation(route: RouteDescription, schemas: SchemaComponents): Json {
     }),
     responses: {
       ...Object.fromEntries(route.answers.map((answer) => [String(answer.status), response(answer, keyed, schemas)])),
-      ...problemResponses(problemsOf(route), keyed),
+      ...problemResponses(problemsOf(route), keyed, route.problemHeaders),
     },
   };
 }

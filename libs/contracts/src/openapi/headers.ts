@@ -60,7 +60,7 @@ const table: Readonly<Record<string, HeaderText>> = {
   },
   "cache-control": {
     description:
-      "Time for which the response may be cached, in seconds. `no-store`: it must not be cached, as problems and the state of a key or the service.",
+      "Time for which the response may be cached, in seconds. `no-store`: it must not be cached. Problems and the state of a key or of the service have this value.",
     schema: text,
     example: "private, max-age=300",
   },

@@ -3,6 +3,7 @@
 import { errors, type ProblemCode } from "../errors.ts";
 import { ProblemError, problemBody } from "../problem-error.ts";
 import type { ProblemItem } from "../records/problem.ts";
+import type { RouteDescription } from "../routes/route.ts";
 import { answerHeaders, headerReferences } from "./headers.ts";
 import type { Json } from "./schemas.ts";
 
@@ -53,8 +54,12 @@ export function problemExamples(codes: readonly ProblemCode[]): Record<string, J
   );
 }
 
-/** The responses of a route by status. `keyed`: limits are told where the key is known. */
-export function problemResponses(codes: readonly ProblemCode[], keyed: boolean): Record<string, Json> {
+/** The responses of a route by status. `keyed`: limits are told where the key is known. `more`: headers of the route's own, by status. */
+export function problemResponses(
+  codes: readonly ProblemCode[],
+  keyed: boolean,
+  more: RouteDescription["problemHeaders"] = {},
+): Record<string, Json> {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of new Set(codes)) byStatus.set(errors[code].status, [...(byStatus.get(errors[code].status) ?? []), code]);
   return Object.fromEntries(
@@ -64,7 +69,7 @@ export function problemResponses(codes: readonly ProblemCode[], keyed: boolean):
         String(status),
         {
           description: own.map((code) => `\`${code}\`: ${errors[code].happened}`).join("\n\n"),
-          headers: headerReferences(headersOf(status, own, keyed)),
+          headers: headerReferences([...headersOf(status, own, keyed), ...(more[status] ?? [])]),
           content: {
             "application/problem+json": {
               schema: { $ref: "#/components/schemas/Problem" },
@@ -83,7 +88,6 @@ function headersOf(status: number, codes: readonly ProblemCode[], keyed: boolean
   const retried = codes.some((code) => errors[code].retry === "later" && status !== 408);
   return [
     ...answerHeaders(keyed && !beforeKey.has(status)),
-    ...(status === 415 ? ["accept-post", "accept-encoding"] : []),
     ...(status === 401 ? ["www-authenticate"] : []),
     ...(retried ? ["retry-after"] : []),
   ];

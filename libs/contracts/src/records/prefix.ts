@@ -36,7 +36,7 @@ export type PrefixVrps = Static<typeof PrefixVrps>;
 export const PrefixAllocation = record({
   relation: member(
     nullable(oneOf(["equal", "within", "contains", "crosses", "none"])),
-    "How the prefix lies to the registered blocks. `equal`, `within`: one block wins for all of it. `crosses`: a block reaches beyond it. `contains`: none does. Null if no registry file is loaded.",
+    "Position among the registered blocks. `equal`, `within`: one block wins for all of it. `crosses`: a block reaches beyond it. `contains`: several blocks, or a part. `none`: no block. Null if unknown.",
   ),
   total: member(NullableCount, "Number of `blocks` on all pages: 1 for `equal` and `within`; null if `relation` is null."),
   blocks: member(
@@ -82,7 +82,7 @@ export const PrefixRecord = record({
       items: member(Type.Array(RelatedPrefix), "Items of this page, in ascending order."),
       announced_share: member(
         nullable(Share),
-        "Share of the addresses that the prefix itself or prefixes inside it announce: 1 only if all are announced, and 0 only if none is. Overlapping addresses count once. Null if `announced` is null.",
+        "Share of the addresses of the prefix that are announced, by itself or by prefixes inside it: 1 only if all are, and 0 only if none is. Overlapping addresses count once. Null if `announced` is null.",
       ),
       next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
     }),

@@ -40,7 +40,7 @@ export const auditRoutes: readonly RouteDescription[] = [
       { name: "to", in: "query", description: "End time (exclusive).", schema: Timestamp, examples: ["2026-12-01T00:00:00Z"] },
       exactly("actor", "Who.", "key:4H2B8RXA"),
       { name: "action", in: "query", description: "What.", schema: oneOf(auditActions), examples: ["key.update"] },
-      exactly("target", "Key id, plan name, AS (`AS64500`), run or snapshot.", "7Q9M3W8K"),
+      exactly("target", "Key id, plan name, AS (`AS64500`), source, address, prefix, run or snapshot.", "7Q9M3W8K"),
     ],
     answers: [
       { status: 200, description: "The entries.", content: [{ type: "application/json", schema: AuditRecords, example: examples.audit }] },

@@ -55,6 +55,7 @@ needs the scope \`batch\` and the scope of each kind of item.`,
         ],
       },
     ],
+    problemHeaders: { 415: ["accept-post", "accept-encoding"] },
     problems: [
       "invalid_body",
       "invalid_parameter",

@@ -64,6 +64,8 @@ export interface RouteDescription {
   readonly body?: { readonly description: string; readonly required?: boolean; readonly content: readonly RouteContent[] };
   /** At least one; the first is the usual one. */
   readonly answers: readonly [RouteAnswer, ...RouteAnswer[]];
+  /** Of problems by status: headers that are sent besides those of every problem, in lower case. */
+  readonly problemHeaders?: Readonly<Record<number, readonly string[]>>;
   /** Codes that this route can answer besides those that every route can (`commonProblems`). */
   readonly problems: readonly ProblemCode[];
 }

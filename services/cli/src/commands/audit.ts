@@ -30,7 +30,7 @@ export const audit: RegisterCommand = (program, context) => {
     .option("--until <when>", "end time (exclusive)", time)
     .option("--actor <who>", "key:7Q9M3W8K, cli:root")
     .addOption(new Option("--action <what>", "only this action").choices(auditActions))
-    .option("--target <id>", "key id, plan name, AS, run or snapshot")
+    .option("--target <id>", "key id, plan name, AS, source, address, prefix, run or snapshot")
     .action(async (options: AuditOptions, command) => {
       const entries = await withStore({ command, context, create: false }, (store) => store.audit.list(queryOf(options)));
       if (sharedSettings(command).json) return printJson(context, { entries: entries.map(entryJson) });

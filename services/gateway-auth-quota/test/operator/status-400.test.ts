@@ -141,9 +141,12 @@ describe("parameters", () => {
     expect(places(problem)).toEqual(["query.limit"]);
   });
 
-  test("times are RFC 3339 in UTC", async () => {
+  test("an unknown action is refused, and the known ones are listed", async () => {
     const unknown = expectProblem(await ask(harness, "GET", `${audit}?action=key.revke`), "invalid_parameter");
     expect(unknown.detail).toMatch(/key\.revoke.*snapshot\.rollback/);
+  });
+
+  test("times are RFC 3339 in UTC", async () => {
     const problem = expectProblem(await ask(harness, "GET", `${audit}?from=yesterday&to=2026-11-21`), "invalid_parameter");
     expect(places(problem)).toEqual(["query.from", "query.to"]);
     for (const { message } of problem.errors ?? []) expect(message).toBe("must be a time in UTC such as 2026-11-21T09:00:00Z");

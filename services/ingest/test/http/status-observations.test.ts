@@ -370,7 +370,7 @@ test("UTF-16 text is refused also if its first piece is one byte", async () => {
   await expect(sent).rejects.toMatchObject({ code: "invalid_body", message: expect.stringContaining("The file is UTF-16 text") });
 });
 
-test("an upload in progress when the service stops is told what is stored, and the store is not used after the stop", async () => {
+test("an upload in progress when the service stops is told what is stored", async () => {
   const stopping = await startService();
   const open = await openUpload(stopping, { upload: "stopped" });
   const lines = `${observation("10.9.0.1")}\n${observation("10.9.0.2")}\n`;
