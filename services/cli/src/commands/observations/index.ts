@@ -12,6 +12,7 @@ import { type Command, Option } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../../context.ts";
 import { exitCodes } from "../../exit-codes.ts";
+import { signalCodes } from "../../interrupt.ts";
 import { printJson, printLines } from "../../output.ts";
 import { nameOf } from "../mrt/files.ts";
 import { mediaTypes, type ObservationsBackend, type Selection, withBackend } from "./backend.ts";
@@ -102,16 +103,22 @@ function formatOf(file: string): UploadFormat {
   throw new CliError(exitCodes.usage, `the name of ${nameOf(file)} does not tell its format: use --format`);
 }
 
-/** A pipe or standard input as a file: it is read twice, once for the id of the upload. */
+/** A pipe or standard input as a file: it is read twice, once for the id of the upload. A signal that ends the process removes it, too. */
 async function asFile<T>(file: string, { stdin }: CliContext, work: (path: string) => Promise<T>): Promise<T> {
   const isStdin = file === "-";
   if (!isStdin && statSync(file, { throwIfNoEntry: false })?.isFIFO() !== true) return work(file);
   const folder = mkdtempSync(join(tmpdir(), "netfacts-"));
   const path = join(folder, "input");
+  const endBySignal = (signal: NodeJS.Signals): void => {
+    rmSync(folder, { recursive: true });
+    process.kill(process.pid, signal);
+  };
+  for (const signal of signalCodes.keys()) process.once(signal, endBySignal);
   try {
     await pipeline(isStdin ? stdin() : createReadStream(file), createWriteStream(path, { mode: 0o600 }));
     return await work(path);
   } finally {
+    for (const signal of signalCodes.keys()) process.off(signal, endBySignal);
     rmSync(folder, { recursive: true });
   }
 }

@@ -1,12 +1,13 @@
-/** `netfacts ingest run` and the signals that end it. */
+/** Signals that end a command while it works. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, expect, test } from "@jest/globals";
 import { compileCache } from "../../../test/support/compile-cache.ts";
+import { until } from "../../../test/support/http.ts";
 import { programArgs } from "../../../test/support/programs.ts";
 import { startHostileServer } from "../../ingest/test/support/hostile-server.ts";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -34,4 +35,18 @@ test("a signal ends a run by this signal, with its report and without a snapshot
   expect(await err).toContain("netfacts: stopped; nothing was published\n");
   expect((await run(folder, "snapshot", "list")).code).toBe(exitCodes.notFound);
   await server.stop();
+});
+
+test("a signal ends an import of standard input, and its copy is removed", async () => {
+  const temporary = join(folder, "temporary");
+  mkdirSync(temporary);
+  const args = [...programArgs("cli"), "--data-dir", folder, "observations", "import", "-", "--format", "ndjson"];
+  const env = { ...process.env, ...compileCache, TMPDIR: temporary };
+  const child = spawn(process.execPath, args, { env, stdio: ["pipe", "ignore", "inherit"] });
+  const exit = once(child, "exit");
+  child.stdin.write('{"address":"192.0.2.1"}\n');
+  await until(() => readdirSync(temporary, { recursive: true }).length === 2);
+  child.kill("SIGINT");
+  expect(await exit).toEqual([null, "SIGINT"]);
+  expect(readdirSync(temporary)).toEqual([]);
 });
