@@ -155,10 +155,12 @@ async function admittedBy(limits: LimitRepository, bucket: string, limit: number
       for (const limiter of limiters)
         for (let request = 0; request < 30; request++) {
           const decision = await limiter.admit(key, { month: 1 });
+          if (!decision.admitted) {
+            refusals += 1;
+            break;
+          }
           limiter.settle(decision, true);
-          if (decision.admitted) admitted += 1;
-          else refusals += 1;
-          if (!decision.admitted) break;
+          admitted += 1;
         }
       await sleep(25);
     }

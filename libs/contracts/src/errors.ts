@@ -138,7 +138,7 @@ const table = {
   snapshot_not_found: entry(
     404,
     "Snapshot not found",
-    "No snapshot with this id is kept whole.",
+    "There is no complete snapshot with this id.",
     "Take the id from `GET /admin/v1/ingest/snapshots`.",
   ),
   upload_not_found: entry(
@@ -185,7 +185,7 @@ const table = {
     409,
     "Conflict with the state of the upload",
     "The upload is in progress, has another format or source, or has fewer stored bytes than `offset`; or the file differs from its stored part.",
-    "Request `GET /admin/v1/ingest/observations/uploads/{id}`, and send the file again from its `offset`. Send another file with another `upload`. `Retry-After` is set while another request sends to the upload.",
+    "Request `GET /admin/v1/ingest/observations/uploads/{id}`, and send the file again from its `offset`. Use another `upload` for a different file. If the response has `Retry-After`, another request is sending to this upload: wait for it.",
     "later",
   ),
   idempotency_conflict: entry(
@@ -197,7 +197,7 @@ const table = {
   last_admin_key: entry(
     409,
     "Last admin key",
-    "Nothing was changed, because no active key with the scope `admin` would remain, now or after the new expiry, or because you could not use the last one from your address.",
+    "Nothing was changed. After this change, no active key with the scope `admin` would remain, or only one that expires, or only one that cannot be used from your address.",
     "Create another admin key first, or repeat the request with `force=true`.",
   ),
   key_state_conflict: entry(
@@ -339,7 +339,7 @@ const table = {
   history_loading: entry(
     503,
     "Snapshot of the past is loading",
-    "A snapshot of the past is being loaded, which took longer than the request may take.",
+    "The snapshot of the past that this request needs is still being loaded.",
     "Wait for `Retry-After` seconds and send the request again. Requests about the present are not affected.",
     "later",
     2,
@@ -404,7 +404,7 @@ const table = {
 
 export type ProblemCode = keyof typeof table;
 
-/** Code → what it means. Ordered as documented: by what the caller can do about it. */
+/** Code → what it means. What each code means, in the order of docs/api/errors.md. */
 export const errors: Readonly<Record<ProblemCode, ErrorEntry>> = table;
 
 /** Every code, in the order of the table. */

@@ -64,32 +64,16 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
 
     const { context } = entry;
     const slow: Promise<void>[] = [];
-    let turnStart = performance.now();
-    let isShort = true;
+    const turn = new Turn();
     for (const index of answerTogether(options, items, context, answer, bodyMemory)) {
-      if (performance.now() - turnStart > turnMs) {
-        isShort = false;
-        await nextTurn(0);
-        turnStart = performance.now();
-      }
+      if (turn.isOver) await turn.next(0);
       const item = items[index] as RequestItem;
-      const run = <T>(work: () => T): T => (within === undefined ? work() : within(index, work));
+      const run: Run = (work) => (within === undefined ? work() : within(index, work));
       try {
         const handler = handlerOf(ops, item);
         const reply = run(() => handler(item, context));
-        if (Symbol.iterator in reply) {
-          let step = run(() => reply.next());
-          let turns = 0;
-          while (step.done !== true) {
-            if (performance.now() - turnStart > turnMs) {
-              isShort = false;
-              await nextTurn(++turns);
-              turnStart = performance.now();
-            }
-            step = run(() => reply.next());
-          }
-          answer(index, step.value);
-        } else if ("then" in reply)
+        if (Symbol.iterator in reply) answer(index, await lastStep(reply, run, turn));
+        else if ("then" in reply)
           slow.push(
             lateReply(reply, run)
               .then((late) => answer(index, late))
@@ -100,23 +84,47 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
         fail(index, cause);
       }
     }
-    if (isShort) shortWorkDone();
+    if (turn.isFirst) shortWorkDone();
     await Promise.all(slow);
   };
 }
 
-/** What comes later, and takes its turns from then on where it comes in steps. */
-async function lateReply(reply: Promise<ReplyItem | ReplySteps>, run: <T>(work: () => T) => T): Promise<ReplyItem> {
+type Run = <T>(work: () => T) => T;
+
+/** The time that some work has on the event loop before others have their turn. */
+class Turn {
+  /** No turn was given up. */
+  isFirst = true;
+  #startedAt = performance.now();
+
+  get isOver(): boolean {
+    return performance.now() - this.#startedAt > turnMs;
+  }
+
+  /** @param turns  as for `nextTurn`. */
+  async next(turns: number): Promise<void> {
+    this.isFirst = false;
+    await nextTurn(turns);
+    this.#startedAt = performance.now();
+  }
+}
+
+/** The reply at the end of the steps; gives the turn up whenever it is over. */
+async function lastStep(steps: ReplySteps, run: Run, turn: Turn): Promise<ReplyItem> {
+  for (let turns = 0; ; ) {
+    const step = run(() => steps.next());
+    if (step.done === true) return step.value;
+    if (turn.isOver) await turn.next(++turns);
+  }
+}
+
+/** A reply that comes later; its steps, if it has any, begin in a turn of their own. */
+async function lateReply(reply: Promise<ReplyItem | ReplySteps>, run: Run): Promise<ReplyItem> {
   const late = await reply;
   if (!(Symbol.iterator in late)) return late;
-  for (let turns = 0; ; turns++) {
-    await nextTurn(turns);
-    const turnStart = performance.now();
-    do {
-      const step = run(() => late.next());
-      if (step.done === true) return step.value;
-    } while (performance.now() - turnStart < turnMs);
-  }
+  const turn = new Turn();
+  await turn.next(0);
+  return lastStep(late, run, turn);
 }
 
 /** The indexes that are left to be answered one by one. */

@@ -34,7 +34,7 @@ export const podConfigSchema = Type.Object({
     default: 24,
     minimum: 0,
     description:
-      "Rate at which snapshots of the past are read from JetStream, in MiB per second; a lower one disturbs requests about today less; 0: as fast as possible",
+      "Rate at which snapshots of the past are read from JetStream, in MiB per second; a lower one delays requests about the present less; 0: as fast as possible",
   }),
 });
 

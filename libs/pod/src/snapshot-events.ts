@@ -107,12 +107,12 @@ export function pastEvents(log: Logger, metrics: Metrics, past: () => Pick<PastT
     },
     failed(snapshot, err) {
       loads.inc({ outcome: "failed" });
-      log.error({ snapshot, err }, "snapshot of the past cannot be loaded; requests of today are not affected");
+      log.error({ snapshot, err }, "snapshot of the past cannot be loaded; requests about the present are not affected");
     },
     answered: (result) => questions.inc({ result }),
     ended(err) {
       ends.inc({});
-      log.error({ err }, "the thread for requests about the past failed; the next of them starts another one");
+      log.error({ err }, "the thread for requests about the past failed; the next such request starts a new one");
     },
   };
 }

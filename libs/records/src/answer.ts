@@ -252,8 +252,3 @@ export function noted(notes: AnswerNotes, body: Uint8Array): RecordAnswer {
     snapshotId: notes.generation.id,
   };
 }
-
-/** Serialises a record with its `meta`, once. */
-export function recordAnswer(notes: AnswerNotes, record: object, requestId: string): RecordAnswer {
-  return noted(notes, Buffer.from(JSON.stringify({ ...record, meta: notes.meta(requestId) })));
-}

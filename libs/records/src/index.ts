@@ -1,7 +1,7 @@
 /** What is answered: records of one generation in the order of the contract, and what every answer carries beside them. */
 
 export { type AddressRange, addressRanges } from "./address-ranges.ts";
-export { AnswerNotes, clockWarnings, etagInput, type PastNote, type RecordAnswer, recordAnswer } from "./answer.ts";
+export { AnswerNotes, clockWarnings, etagInput, type PastNote, type RecordAnswer } from "./answer.ts";
 export { asnRecord } from "./asn-record.ts";
 export { type Change, type ChangedOrigin, type ChangedRegistration, type ChangeSubject, changesOf, subjectFacts } from "./changes.ts";
 export {

@@ -137,7 +137,7 @@ function first<T>(items: Iterable<T>, count: number): T[] {
 
 function* vrpsOf(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixVrps | null> {
   const { prefix, limit } = question;
-  const { vrps, routes } = notes.generation;
+  const { vrps } = notes.generation;
   if (vrps === null) return null;
   const covering = vrps.covering(prefix);
   warnAboutVrps(notes, "vrps.covering", covering.length);
@@ -145,7 +145,7 @@ function* vrpsOf(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixVrps
   // One more than is shown tells that there are more; how many is not counted, as a short prefix holds them by the 100,000.
   const start = notes.start("vrps.unannounced");
   const found: Placed[] = [];
-  for (const next of routes === null ? [] : unused(notes.generation, vrps, routes, prefix, covering, inside, start)) {
+  for (const next of unannounced(notes.generation, { covering, inside, length: prefix.length }, start)) {
     if (next === null) yield;
     else if (found.push(next) > limit) break;
   }
@@ -171,35 +171,31 @@ interface Placed {
 const stepVrps = 512;
 
 /**
- * VRPs of the prefix and inside it that no announced route uses, each with its place among all VRPs there; null after a step's work.
+ * VRPs of the prefix and inside it that no route announces, each with its place among all VRPs there; null after a step's work.
  * A page begins at a place, so that no earlier VRP is looked at again.
  */
-function* unused(
+function* unannounced(
   generation: Generation,
-  vrps: VrpSet,
-  routes: RouteTable,
-  prefix: Prefix,
-  covering: readonly Vrp[],
-  inside: VrpRange,
+  { covering, inside, length }: { readonly covering: readonly Vrp[]; readonly inside: VrpRange; readonly length: number },
   start: number,
 ): Generator<Placed | null> {
-  const equal = covering.filter((vrp) => vrp.prefix.length === prefix.length);
+  const { vrps, routes } = generation;
+  if (vrps === null || routes === null) return;
+  const equal = covering.filter((vrp) => vrp.prefix.length === length);
   for (let place = start; place < equal.length; place++) {
     const vrp = equal[place] as Vrp;
-    if (!isUsed(routes, vrp)) yield { vrp, place };
+    if (!isAnnounced(routes, vrp)) yield { vrp, place };
   }
   const known = uses(generation, vrps);
   const firstPlace = inside.start - equal.length;
   for (let index = Math.max(inside.start, firstPlace + start); index < inside.end; index++) {
-    if (known[index] === useUnknown) known[index] = isUsed(routes, vrps.vrpAt(index)) ? used : notUsed;
-    if (known[index] === notUsed) yield { vrp: vrps.vrpAt(index), place: index - firstPlace };
+    if (known[index] === use.unknown) known[index] = isAnnounced(routes, vrps.vrpAt(index)) ? use.announced : use.unannounced;
+    if (known[index] === use.unannounced) yield { vrp: vrps.vrpAt(index), place: index - firstPlace };
     if (index % stepVrps === 0) yield null;
   }
 }
 
-const useUnknown = 0;
-const used = 1;
-const notUsed = 2;
+const use = { unknown: 0, announced: 1, unannounced: 2 } as const;
 /** What was found of the VRPs of a generation, by their index: a short prefix asks for them by the 100,000. */
 const usesOf = new WeakMap<Generation, Uint8Array>();
 
@@ -213,7 +209,7 @@ function uses(generation: Generation, vrps: VrpSet): Uint8Array {
 }
 
 /** Whether any announced route is one that the VRP authorises. A VRP of AS 0 always counts as used: its use is to authorise none (RFC 7607). */
-function isUsed(routes: RouteTable, vrp: Vrp): boolean {
+function isAnnounced(routes: RouteTable, vrp: Vrp): boolean {
   if (vrp.asn === 0) return true;
   const exact = routes.prefixes.exact(vrp.prefix);
   if (exact >= 0 && routes.hasOrigin(exact, vrp.asn)) return true;

@@ -1,16 +1,17 @@
 /** What stands beside a record: what caches go by, and the status of the sections. */
 
 import { describe, expect, test } from "@jest/globals";
+import { wholeRecord } from "@netfacts/contracts";
 import { madeNames } from "../../snapshot/test/support/made-sections.ts";
 import { type MadeSnapshot, madeAsOf, madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
 import { world } from "../../snapshot/test/support/made-world.ts";
 import { address } from "../../snapshot/test/support/text.ts";
-import { AnswerNotes, ipRecord, recordAnswer, routingRecord } from "../src/index.ts";
+import { AnswerNotes, ipRecord, routingRecord, shownAnswer } from "../src/index.ts";
 import { ask, now } from "./support/checked.ts";
 
 const answered = (made: MadeSnapshot, nowMs = now, text = "193.0.0.1") => {
   const notes = new AnswerNotes(madeGeneration(made), nowMs);
-  return recordAnswer(notes, ipRecord(address(text), notes), "id-1");
+  return shownAnswer(notes, ipRecord(address(text), notes), wholeRecord, "id-1");
 };
 
 test("an answer is the record with its meta, serialised once", () => {
@@ -43,7 +44,7 @@ test("with the expiry of a VRP that the record tells of, the tag changes, and un
   const routing = (nowMs: number) => {
     const notes = new AnswerNotes(madeGeneration({ ...world, entry: { stale_after_seconds: null } }), nowMs);
     const record = routingRecord({ ip: address("18.0.0.1"), upstreams: false, moreSpecifics: false, limit: 1 }, notes);
-    return { said: record.origins[0]?.rpki.notes[0], answer: recordAnswer(notes, record, "id-1") };
+    return { said: record.origins[0]?.rpki.notes[0], answer: shownAnswer(notes, record, wholeRecord, "id-1") };
   };
   const [soon, last, expired, later] = [-20_000, -4_500, 1_000, 60_000].map((after) => routing(expiresAtMs + after));
   expect([soon, last, expired, later].map((each) => each?.said)).toEqual(["expires_soon", "expires_soon", "expired", "expired"]);

@@ -44,7 +44,6 @@ export {
   backUpSqliteObservations,
   backUpSqliteStore,
   restoreSqlite,
-  restoreSqliteStore,
   type SqliteCopy,
   type SqliteRestored,
 } from "./sqlite/backup.ts";
@@ -59,7 +58,7 @@ export {
 } from "./statement-repository.ts";
 export { type ProfileField, profileFields, type Statement, statementsText } from "./statements.ts";
 export type { Store } from "./store.ts";
-export { StoreError, type StoreFault } from "./store-error.ts";
+export { isDiskFull, StoreError, type StoreFault } from "./store-error.ts";
 export { daysOf } from "./usage-batch.ts";
 export {
   type UsageDimension,

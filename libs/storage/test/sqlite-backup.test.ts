@@ -12,9 +12,9 @@ import {
   openSqliteObservations,
   openSqliteStore,
   restoreSqlite,
-  restoreSqliteStore,
   type Store,
 } from "../src/index.ts";
+import { fileError } from "../src/store-error.ts";
 
 let folder: string;
 const stores: Store[] = [];
@@ -29,6 +29,7 @@ afterEach(async () => {
 const path = (): string => join(folder, "store.sqlite");
 const copy = (): string => join(folder, "copy.sqlite");
 const now = Date.UTC(2026, 10, 21, 9);
+const restoreStore = (copy: string, path: string) => restoreSqlite({ copy, path }, null, now).replaced;
 const month = { bucket: "7Q9M3W8K", policy: "month", start: Date.UTC(2026, 10, 1) / 1_000, expiresAt: Date.UTC(2100, 0, 1) };
 const usage = { keyId: "7Q9M3W8K", bucket: "7Q9M3W8K", day: "2026-11-21", routeClass: "ip", counted: 40, uncounted: 2 };
 
@@ -84,7 +85,7 @@ test("a restored copy counts on from its moment: what was leased by then is not 
   await store.limits.take(month, 100, 50);
   await store.usage.add({ writer: "one", sequence: 2, increments: [usage] });
   await close(store);
-  const replaced = restoreSqliteStore(copy(), path(), now);
+  const replaced = restoreStore(copy(), path());
   expect(replaced).toBe(`${path()}.replaced-20261121T090000Z`);
   const restored = await open();
   expect(await restored.limits.take(month, 100, 61)).toMatchObject({ outcome: "does-not-fit", left: 60, leased: 40 });
@@ -103,8 +104,8 @@ test("what a copy replaced is not replaced itself, however soon the next one com
   backUpSqliteStore(path(), copy());
   await store.limits.take(month, 100, 50);
   await close(store);
-  const replaced = restoreSqliteStore(copy(), path(), now) ?? "";
-  expect(() => restoreSqliteStore(copy(), path(), now)).toThrow(`${replaced}: already exists`);
+  const replaced = restoreStore(copy(), path()) ?? "";
+  expect(() => restoreStore(copy(), path())).toThrow(`${replaced}: already exists`);
   expect(await (await open(replaced)).limits.read(month)).toMatchObject({ leased: 90 });
   expect(await (await open()).limits.read(month)).toMatchObject({ leased: 40 });
 });
@@ -114,7 +115,7 @@ test("a store that somebody has open is not replaced, and not changed", async ()
   await store.limits.take(month, 100, 40);
   backUpSqliteStore(path(), copy());
   await store.limits.take(month, 100, 1);
-  expect(() => restoreSqliteStore(copy(), path(), now)).toThrow(expect.objectContaining({ fault: "locked" }));
+  expect(() => restoreStore(copy(), path())).toThrow(expect.objectContaining({ fault: "locked" }));
   expect(await store.limits.read(month)).toMatchObject({ leased: 41 });
   expect(readdirSync(folder).filter((name) => name.includes("restoring") || name.includes("replaced"))).toEqual([]);
 });
@@ -125,9 +126,9 @@ test("a lost or damaged store is replaced too", async () => {
   backUpSqliteStore(path(), copy());
   await close(store);
   writeFileSync(path(), "this was a database once".repeat(1_000));
-  expect(restoreSqliteStore(copy(), path(), now)).not.toBeNull();
+  expect(restoreStore(copy(), path())).not.toBeNull();
   rmSync(path());
-  expect(restoreSqliteStore(copy(), path(), now)).toBeNull();
+  expect(restoreStore(copy(), path())).toBeNull();
   expect(await (await open()).limits.read(month)).toMatchObject({ leased: 40 });
 });
 
@@ -141,7 +142,7 @@ test("what a lost store left of its write-ahead log is not replayed into the cop
   await close(store);
   rmSync(path());
   copyFileSync(join(folder, "wal"), `${path()}-wal`);
-  expect(restoreSqliteStore(copy(), path(), now)).toBeNull();
+  expect(restoreStore(copy(), path())).toBeNull();
   expect(await (await open()).limits.read(month)).toMatchObject({ leased: 40 });
 });
 
@@ -163,16 +164,16 @@ test("neither takes what is no whole store, and a copy is never written over a f
   other.exec("CREATE TABLE t (a)");
   other.close();
   expect(fault(() => backUpSqliteStore(foreign, join(folder, "b")))).toBe("foreign");
-  expect(fault(() => restoreSqliteStore(foreign, path(), now))).toBe("foreign");
+  expect(fault(() => restoreStore(foreign, path()))).toBe("foreign");
   const newer = new DatabaseSync(copy());
   newer.exec("PRAGMA user_version = 999");
   newer.close();
-  expect(fault(() => restoreSqliteStore(copy(), path(), now))).toBe("newer");
+  expect(fault(() => restoreStore(copy(), path()))).toBe("newer");
   for (const damage of [() => overwritePage(copy(), 3), () => truncateSync(copy(), 8_192)]) {
     rmSync(copy());
     backUpSqliteStore(path(), copy());
     damage();
-    expect(fault(() => restoreSqliteStore(copy(), path(), now))).toBe("damaged");
+    expect(fault(() => restoreStore(copy(), path()))).toBe("damaged");
   }
   expect(
     readdirSync(folder)
@@ -262,9 +263,13 @@ test("a store is restored on a new machine, into a folder that only its owner ma
   backUpSqliteStore(path(), copy());
   const elsewhere = join(folder, "new", "state");
   writeFileSync(join(folder, "no-store"), "some other file\n".repeat(100));
-  expect(() => restoreSqliteStore(join(folder, "no-store"), join(elsewhere, "store.sqlite"), now)).toThrow("is not a database");
+  expect(() => restoreStore(join(folder, "no-store"), join(elsewhere, "store.sqlite"))).toThrow("is not a database");
   expect(readdirSync(folder)).not.toContain("new");
-  expect(restoreSqliteStore(copy(), join(elsewhere, "store.sqlite"), now)).toBeNull();
+  expect(restoreStore(copy(), join(elsewhere, "store.sqlite"))).toBeNull();
   expect(statSync(elsewhere).mode & 0o777).toBe(0o700);
   expect(await (await open(join(elsewhere, "store.sqlite"))).limits.read(month)).toMatchObject({ leased: 40 });
+});
+
+test.each(["ENOSPC", "EDQUOT", "EFBIG"])("a copy that cannot be written because of %s asks for space", (code) => {
+  expect(fileError(path(), Object.assign(new Error(code), { code })).message).toContain("free some space");
 });

@@ -5,6 +5,7 @@ import { rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { isDiskFull } from "@netfacts/storage";
 import { CliError } from "./cli-error.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { interruptible } from "./interrupt.ts";
@@ -35,12 +36,11 @@ export function refuseExisting(path: string): void {
     throw new CliError(exitCodes.refused, `${path} already exists: choose another path, or remove it first`);
 }
 
-const fullDisk: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const notWritable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /** What a fault of the system at writing is called, and its exit code. */
 export function writeFault({ code = "", message }: NodeJS.ErrnoException): { readonly reason: string; readonly exitCode: ExitCode } {
-  if (fullDisk.has(code)) return { reason: "the disk is full", exitCode: exitCodes.unavailable };
+  if (isDiskFull(code)) return { reason: "the disk is full", exitCode: exitCodes.unavailable };
   return { reason: message, exitCode: notWritable.has(code) ? exitCodes.unavailable : exitCodes.failed };
 }
 

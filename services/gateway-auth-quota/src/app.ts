@@ -228,7 +228,7 @@ function keyringSettings(config: GatewayConfig): Partial<KeyringSettings> {
   };
 }
 
-/** Of the plan `default` while nobody wrote it. */
+/** Limits of the plan `default` until an operator writes it. */
 function defaultLimits(config: GatewayConfig): KeyLimits {
   return {
     rate: { limit: config.DEFAULT_RATE_LIMIT, windowSeconds: config.DEFAULT_RATE_WINDOW_SECONDS },

@@ -86,7 +86,7 @@ export const gatewayConfigSchema = Type.Object({
     default: 50,
     minimum: 1,
     description:
-      "Requests of one key refused with 4xx per second beyond those answered, and twice as many in a burst; further ones wait 1 s",
+      "Refused requests (4xx) per second that a key may have beyond its answered ones, and twice as many in a burst; its further ones wait 1 s",
   }),
   WRITE_STALL_MS: Type.Integer({
     default: 30_000,

@@ -18,16 +18,11 @@ import { Leadership, type Term } from "./leadership/leadership.ts";
 import { createIngestMetrics } from "./metrics.ts";
 import { overridesIn } from "./overrides/override-file.ts";
 import { ActivationCoordinator, type ActivationOutcome, type ActivationSettings } from "./publish/activation-coordinator.ts";
-import { measureKept } from "./publish/kept-snapshots.ts";
 import { SnapshotCopy } from "./publish/snapshot-copy.ts";
-import { RunManager } from "./runs/run-manager.ts";
-import { RunThreads } from "./runs/run-threads.ts";
-import { Lead } from "./schedule/lead.ts";
+import { TermWork } from "./schedule/term-work.ts";
 import { StateFolder } from "./state-folder.ts";
 import { type ObservationsConfig, uploadBounds } from "./uploads/config-schema.ts";
 import type { ObservationSource } from "./uploads/open-observations.ts";
-import { observationSettings } from "./uploads/settings.ts";
-import { StoredWatch } from "./uploads/stored-watch.ts";
 import { Uploads } from "./uploads/uploads.ts";
 
 export interface IngestDeps {
@@ -76,13 +71,11 @@ export function buildService(deps: IngestDeps): IngestApp {
   const fetching = fetchContext(config);
   let url = "";
   let leadership: Leadership | null = null;
-  let runs: RunManager | null = null;
-  let lead: Lead | null = null;
-  let watch: StoredWatch | null = null;
-  let activations: ActivationCoordinator | null = null;
+  let current: { readonly work: TermWork; readonly activation: ActivationCoordinator } | null = null;
   /** Resolves when nothing of the last term is under way. */
   let termEnded: Promise<unknown> = Promise.resolve();
 
+  const led = () => (leadership?.term ? current : null);
   const http = createServer({ proxyToken: config.PROXY_TOKEN, errorDocsBase: config.ERROR_DOCS_BASE, metrics, log });
   const handOnToLeader = handOn({ proxyToken: config.PROXY_TOKEN, leader: async () => (await leadership?.leader()) ?? null });
   installOperatorRoutes(http, {
@@ -91,16 +84,16 @@ export function buildService(deps: IngestDeps): IngestApp {
     overrides: overridesIn(config.INGEST_STATE_DIR),
     snapshots,
     clock,
-    runs: () => (leadership?.term ? runs : null),
-    lead: () => (leadership?.term ? lead : null),
+    runs: () => led()?.work.runs ?? null,
+    lead: () => led()?.work.lead ?? null,
     handOn: handOnToLeader,
   });
 
   installSnapshotRoutes(http, {
     snapshots,
     source: deps.snapshotSource,
-    pods: () => (leadership?.term ? (activations?.pods() ?? null) : null),
-    runs: () => (leadership?.term ? runs : null),
+    pods: () => led()?.activation.pods() ?? null,
+    runs: () => led()?.work.runs ?? null,
     handOn: handOnToLeader,
   });
 
@@ -129,7 +122,6 @@ export function buildService(deps: IngestDeps): IngestApp {
       },
     });
     activation.start();
-    activations = activation;
     const copy = new SnapshotCopy({
       folder: join(config.INGEST_STATE_DIR, "serving"),
       store: snapshots,
@@ -137,73 +129,33 @@ export function buildService(deps: IngestDeps): IngestApp {
       repaired: (id) => activation.announceRepaired(id),
       log,
     });
-    const threads = new RunThreads(deps.snapshotSource);
-    metrics.leads.set({}, 1);
-    term.signal.addEventListener("abort", () => {
-      metrics.leads.set({}, 0);
-      const heard = activation.stop().catch((err: unknown) => log.warn({ err }, "still waiting for reports of pods"));
-      termEnded = Promise.all([copy.stop(), stored.stop(), threads.close(), heard]);
-    });
-    const stored = new StoredWatch({
-      repository,
-      intervalMs: config.OBSERVATIONS_INTERVAL_SECONDS * 1_000,
-      rowsMax: config.OBSERVATIONS_ROWS_MAX,
-      keptSeconds: async () => (await observationSettings(config.SOURCES)).keptSeconds,
-      clock,
-      log,
-      onChange: () => own.poke(),
-    });
-    watch = stored;
-    const own = new Lead({
-      sources: config.SOURCES,
-      stored,
-      stateFolder: config.INGEST_STATE_DIR,
-      scheduled: config.INGEST_SCHEDULE,
-      rtrMetrics: metrics.rtr,
-      rtrDelayMs: config.INGEST_RTR_DELAY_MS,
-      fetching,
-      snapshots,
-      profiles: store.profiles,
-      statements: store.statements,
-      metrics,
-      log,
-      clock,
-    });
-    lead = own;
-    const ownRuns = new RunManager(
+    const work = new TermWork(
       {
-        store,
-        prepare: (signal, onProgress) => own.prepare(signal, onProgress),
-        settle: (scope, report) => own.settle(scope, report),
-        snapshots,
-        restore: () => copy.restore(),
         sources: config.SOURCES,
-        execute: (options) =>
-          own.alone(options.signal, () =>
-            threads.run({
-              sources: config.SOURCES,
-              overrides: own.overrides,
-              statements: own.statementFolder,
-              observations: deps.observations.source,
-              ...options,
-            }),
-          ),
+        stateFolder: config.INGEST_STATE_DIR,
+        scheduled: config.INGEST_SCHEDULE,
+        rtrDelayMs: config.INGEST_RTR_DELAY_MS,
+        fetching,
+        store,
+        snapshots,
+        snapshotSource: deps.snapshotSource,
+        observations: { ...deps.observations, config },
+        restore: () => copy.restore(),
+        activation,
         metrics,
         log,
         clock,
       },
       term,
-      activation,
     );
-    runs = ownRuns;
-    void ownRuns.takeOver().then(() => {
-      if (term.signal.aborted) return undefined;
-      copy.start();
-      stored.start();
-      measureKept(snapshots, metrics, term.signal);
-      threads.prepare();
-      return own.follow(ownRuns, term.signal);
+    current = { work, activation };
+    metrics.leads.set({}, 1);
+    term.signal.addEventListener("abort", () => {
+      metrics.leads.set({}, 0);
+      const heard = activation.stop().catch((err: unknown) => log.warn({ err }, "still waiting for reports of pods"));
+      termEnded = Promise.all([copy.stop(), work.close(), heard]);
     });
+    void work.start(() => copy.start());
   };
   const observePods = ({ loaded, refused, loading }: ActivationOutcome): void => {
     for (const [outcome, pods] of Object.entries({ loaded, refused, loading })) metrics.pods.set({ outcome }, pods.length);
@@ -241,7 +193,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       stateFolder.stop();
       await http.close();
       // First the schedule and the run, whose end is kept while this process still leads.
-      await Promise.all([lead?.stop(), runs?.stop(), watch?.stop()]);
+      await current?.work.stop();
       await leadership?.stop();
       await termEnded;
     },

@@ -23,7 +23,7 @@ export const rdnsConfigSchema = Type.Object({
   }),
   RDNS_TLS_CA_FILE: Type.String({
     default: "",
-    description: "PEM file of the authorities that sign the certificates of nameservers with TLS; if empty, the public ones",
+    description: "PEM file of the authorities that sign the certificates of nameservers with TLS; if empty, those that Node trusts",
   }),
   RESOLV_CONF: Type.String({ default: "/etc/resolv.conf", description: "File that lists the nameservers of the system" }),
   RDNS_TIMEOUT_MS: wholeNumber(0, 30_000, 0, "Timeout of one attempt in ms; 0 uses the value of `RESOLV_CONF`, or else 2000"),

@@ -2,7 +2,7 @@
 
 import { accessSync, closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, tryFileLock } from "@netfacts/storage";
+import { isDiskFull, makeFolder, tryFileLock } from "@netfacts/storage";
 
 /** Who holds the folder, as it says itself: for messages. In a container, the number is that of its own. */
 export interface Owner {
@@ -40,7 +40,7 @@ function homeFault({ code, message }: NodeJS.ErrnoException): string {
   if (code === "EEXIST" || code === "ENOTDIR") return "is a file, or is inside one";
   if (code === "ENOENT") return "cannot be created";
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "is not writable for this user";
-  if (code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG") return "is on a full disk";
+  if (isDiskFull(code)) return "is on a full disk";
   return `cannot be used (${message})`;
 }
 

@@ -1,4 +1,4 @@
-/** Records as the lines of `bgpdump -m` (1.6.2): what it prints of what both read is printed here the same. See docs/decisions for the rest. */
+/** Records as the lines of `bgpdump -m` (1.6.2): the same text for every record that both can read. Differences: docs/decisions/0013-mrt-lines-and-bgpdump.md. */
 
 import type { Address, Prefix } from "@netfacts/address";
 import { segmentBrackets } from "../as-path.ts";

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { BSON, type Document } from "mongodb";
-import { StoreError, type StoreFault } from "../store-error.ts";
+import { fileError, StoreError, type StoreFault } from "../store-error.ts";
 import { schemaVersion } from "./mongo-schema.ts";
 
 const { EJSON } = BSON;
@@ -198,12 +198,4 @@ export function copyFault(fault: StoreFault, path: string, explanation: string, 
     newer: "use the newer version of Netfacts that wrote it",
   };
   return new StoreError(fault, path, explanation, cause, remedies[fault]);
-}
-
-function fileError(path: string, cause: unknown): StoreError {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === "EEXIST") return new StoreError("unavailable", path, "already exists", cause, "choose another path, or remove it first");
-  const fault: StoreFault =
-    code === "EROFS" || code === "EACCES" || code === "EPERM" ? "readonly" : code === "ENOSPC" || code === "EFBIG" ? "full" : "unavailable";
-  return new StoreError(fault, path, message, cause);
 }

@@ -3,7 +3,7 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder } from "../make-folder.ts";
-import { StoreError, type StoreFault } from "../store-error.ts";
+import { fileError, StoreError } from "../store-error.ts";
 import { SqliteConnection } from "./connection.ts";
 import { checkIsStore } from "./migrations.ts";
 import { checkIsObservations } from "./sqlite-observations.ts";
@@ -72,18 +72,9 @@ export interface SqliteRestored {
 }
 
 /**
- * Puts a copy in the place of the store, whose file is kept under another name. No other process may have the store open: one that has it
- * makes this fail, and nothing is changed. The folder of the store is made when missing.
- *
- * @returns the path of the file that was replaced; null where there was none.
- * @throws StoreError
- */
-export function restoreSqliteStore(copy: string, path: string, now: number): string | null {
-  return restoreSqlite({ copy, path }, null, now).replaced;
-}
-
-/**
- * The same for the store and the uploaded observations: both are replaced, or none.
+ * Puts copies in the place of the store and of the uploaded observations: both are replaced, or none. The earlier files are kept under
+ * other names. No other process may have the store open: one that has it makes this fail, and nothing is changed. The folder of the store
+ * is made when missing.
  *
  * @param observations  null: they stay as they are.
  * @throws StoreError; then neither file is another one than before, unless its message says that this could not be taken back.
@@ -226,12 +217,4 @@ function sync(path: string, flags: "r" | "r+"): void {
   } finally {
     closeSync(file);
   }
-}
-
-function fileError(path: string, cause: unknown): StoreError {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === "EEXIST") return new StoreError("unavailable", path, "already exists", cause, "choose another path, or remove it first");
-  const fault: StoreFault =
-    code === "EROFS" || code === "EACCES" || code === "EPERM" ? "readonly" : code === "ENOSPC" ? "full" : "unavailable";
-  return new StoreError(fault, path, message, cause);
 }

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeFolder } from "../make-folder.ts";
 import type { Store } from "../store.ts";
-import { StoreError } from "../store-error.ts";
+import { fileError, StoreError } from "../store-error.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { busyTimeoutMs, eventLoopWaitMs, SqliteConnection } from "./connection.ts";
 import { migrate } from "./migrations.ts";
@@ -103,9 +103,7 @@ function prepareFolder(path: string): void {
   try {
     makeFolder(dirname(path), 0o700);
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const fault = code === "EROFS" || code === "EACCES" || code === "EPERM" ? "readonly" : code === "ENOSPC" ? "full" : "unavailable";
-    throw new StoreError(fault, path, message, cause);
+    throw fileError(path, cause);
   }
 }
 

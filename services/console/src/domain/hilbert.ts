@@ -5,9 +5,6 @@
 
 import { makePrefix, type Prefix } from "@netfacts/address";
 
-/** More would not fit the numbers that the curve is computed with. */
-export const orderMax = 12;
-
 export interface Cell {
   readonly x: number;
   readonly y: number;

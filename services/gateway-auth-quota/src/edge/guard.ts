@@ -30,7 +30,7 @@ export interface Pass {
    * Follows the key while a long answer lasts (`Keyring.hold`); `reserve` charges the key as it is then.
    *
    * @param onChange gets the key as it is now, or why the answer ends.
-   * @returns ends it.
+   * @returns a function that stops following.
    */
   hold(onChange: (change: VerifiedKey | ProblemError) => void): () => void;
 }
@@ -45,7 +45,7 @@ export interface RatePaid {
 export interface Reserved {
   readonly admitted: true;
   readonly units: number;
-  /** So many of them will not come back. @returns how many of these are of this reservation: those that were not kept before. */
+  /** Marks units that will not be given back. @returns how many of them are of this reservation: those that were not marked before. */
   keep(units: number): number;
   /** Call once, when all items of these units have ended; units beyond those answered go back. */
   settle(answered: number): void;
@@ -56,7 +56,7 @@ type Refused = Extract<Verification, { ok: false }>;
 /** What a route wants of a key. */
 type Entry = Required<Omit<Cost, "isPart">> & { readonly scope: Scope | null };
 
-/** What is at hand is decided at once: a promise is made only where the store is asked. */
+/** Verifies keys and charges limits. Returns a promise only if the key or its units have to be fetched from the store. */
 export class Guard {
   readonly #keyring: Keyring;
   readonly #limiter: Limiter;

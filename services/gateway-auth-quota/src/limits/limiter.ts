@@ -169,14 +169,13 @@ class LeasedLimiter implements Limiter {
     if (charge.slot) this.#account(key).slots -= 1;
   }
 
-  settle(decision: Decision, answered: boolean | number): void {
-    if (!decision.admitted) return;
-    const { month, monthWindowStart, isRequest } = decision.charge;
+  settle(admission: Admission, answered: boolean | number): void {
+    const { month, monthWindowStart, isRequest } = admission.charge;
     const kept = typeof answered === "number" ? answered : answered ? month : 0;
-    const account = this.#account(decision.key);
-    if (!isRequest) this.keep(decision, month);
+    const account = this.#account(admission.key);
+    if (!isRequest) this.keep(admission, month);
     account.month.refund(month - kept, monthWindowStart);
-    this.#onSettled(decision, kept, isRequest && kept === 0 ? 1 : 0);
+    this.#onSettled(admission, kept, isRequest && kept === 0 ? 1 : 0);
   }
 
   keep({ key, charge }: Admission, units: number): number {

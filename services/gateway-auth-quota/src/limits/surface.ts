@@ -101,7 +101,7 @@ export interface Limiter {
    * Tells how an admitted request ended: `answered` false (304, 4xx, 5xx) refunds its month units. Call once, before `headers`.
    * With a number, that many of the charged units were answered (batches) and the rest goes back.
    */
-  settle(decision: Decision, answered: boolean | number): void;
+  settle(admission: Admission, answered: boolean | number): void;
   /** Gives back so many of the rate units that an admission took. */
   returnRate(admission: Admission, units: number): void;
   /** In place of `settle`, where the month refuses what the request is about: all that it took goes back, and it counts as refused. */
@@ -136,19 +136,19 @@ export interface LimiterSettings {
   readonly waitersMax: number;
   /** An exhausted or unreachable window is asked again no sooner than this. */
   readonly askAgainMs: number;
-  /** Unspent units go back after this time without a request, or of a bucket that is used seldom after three of its pauses … */
+  /** Unspent units go back after this time without a request, in ms; for a bucket that is seldom used, after three of its usual pauses. */
   readonly idleReturnMs: number;
-  /** … at most after this. */
+  /** Unspent units go back after this time at the latest, in ms. */
   readonly idleReturnMsMax: number;
-  /** A block is at most so many units … */
+  /** Maximum number of units in a block. */
   readonly blockMax: number;
-  /** … at most what the rate limit spends in this time … */
+  /** A block has at most the units that the rate limit allows in this time, or those of `bridgeSeconds` where they are more. */
   readonly blockSeconds: number;
-  /** … or what this gateway spends in this time at its pace of late … */
+  /** A block lasts at most this time at this gateway's recent pace, in seconds. */
   readonly bridgeSeconds: number;
-  /** … and at most this share of what is left … */
+  /** A block has at most this share of what is left of the rate window. */
   readonly blockShareOfLeft: number;
-  /** … or this one of a month. */
+  /** A block has at most this share of what is left of the month. */
   readonly monthShareOfLeft: number;
   /**
    * While the store is away: units that may be admitted without it, of each bucket, policy and window. 0: none, requests are refused. The

@@ -69,7 +69,7 @@ export class Dispatcher {
   }
 
   /**
-   * Asks, apart from plain questions where the answer is long work.
+   * Sends one question. Those that cost more than one unit travel with batches, so that plain ones do not wait for them.
    *
    * @returns the reply with its record, in one piece.
    * @throws ProblemError

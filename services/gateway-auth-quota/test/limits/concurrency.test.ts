@@ -1,19 +1,13 @@
 /** How many requests of a key are under way at a time. */
 
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import type { Admission, Decision } from "../../src/limits/index.ts";
-import { LimiterBench, limitedKey } from "../support/limited-keys.ts";
+import { admission, LimiterBench, limitedKey } from "../support/limited-keys.ts";
 
 let bench: LimiterBench;
 beforeEach(() => {
   bench = new LimiterBench();
 });
 afterEach(() => bench.stop());
-
-const admission = (decision: Decision): Admission => {
-  if (!decision.admitted) throw new Error(decision.code);
-  return decision;
-};
 
 test("admits as many as may be under way; the next costs nothing and may come when one has ended", async () => {
   const gate = bench.limiter();

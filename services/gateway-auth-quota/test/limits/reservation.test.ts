@@ -1,7 +1,7 @@
 /** Month units for the items of batches: all or nothing, or as many as there are, and back what was not answered. */
 
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { LimiterBench, limitedKey } from "../support/limited-keys.ts";
+import { admission, LimiterBench, limitedKey } from "../support/limited-keys.ts";
 
 let bench: LimiterBench;
 beforeEach(() => {
@@ -25,7 +25,7 @@ test("what was not answered goes back, and can be reserved again", async () => {
   const gate = bench.limiter();
   const key = limitedKey({ month: 100 });
   const reserved = await gate.reserveMonth(key, 100);
-  gate.settle(reserved, 30);
+  gate.settle(admission(reserved), 30);
   expect(gate.headers(key)["x-quota-remaining"]).toBe("70");
   expect(await gate.reserveMonth(key, 70)).toMatchObject({ admitted: true });
 });
@@ -98,7 +98,7 @@ test("while units of batches at another gateway may come back the month is not o
   expect(await other.admit(key, { month: 1 })).toMatchObject(soon);
   // More than would ever fit.
   expect(await other.reserveMonth(key, 501)).toMatchObject(over);
-  one.settle(reserved, 200);
+  one.settle(admission(reserved), 200);
   bench.pass(251);
   await new Promise((resolve) => setImmediate(resolve));
   // A sixteenth of the rest may be held by the first.
@@ -106,7 +106,7 @@ test("while units of batches at another gateway may come back the month is not o
   expect(rest).toMatchObject({ admitted: true });
   expect(await one.reserveMonth(key, 50)).toMatchObject(soon);
   // All of them are answered: nothing is told of that, and after a while nothing is believed.
-  other.settle(rest, 280);
+  other.settle(admission(rest), 280);
   bench.pass(10_251);
   expect(await one.reserveMonth(key, 50)).toMatchObject(over);
 });

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Decision, Limiter, LimiterOptions } from "../../src/limits/index.ts";
-import { LimiterBench, limitedKey } from "../support/limited-keys.ts";
+import { admission, LimiterBench, limitedKey } from "../support/limited-keys.ts";
 
 let bench: LimiterBench;
 /** Units by event, over both policies. */
@@ -90,7 +90,7 @@ test("refunds lower the debt first", async () => {
   bench.store.mode = "fails";
   const decisions = [];
   for (let i = 0; i < 10; i++) decisions.push(await gate.admit(key, { month: 1 }));
-  for (const decision of decisions) gate.settle(decision, false);
+  for (const decision of decisions) gate.settle(admission(decision), false);
   expect(events).toMatchObject({ "month admitted": 10, "month refunded": 10 });
   bench.store.mode = "works";
   await askedAgain();
@@ -111,7 +111,7 @@ test("what is refunded while it is being settled is there to be spent", async ()
   const take = store.take.bind(store);
   store.take = async (...args) => {
     const taken = await take(...args);
-    if (args[0].policy === "month") for (const decision of decisions.splice(0, 4)) gate.settle(decision, false);
+    if (args[0].policy === "month") for (const decision of decisions.splice(0, 4)) gate.settle(admission(decision), false);
     return taken;
   };
   await askedAgain();
@@ -140,7 +140,7 @@ test("what was written off uses up the debt until the window ends, though others
   for (let i = 0; i < 200; i++) taken.push(await other.admit(key, { month: 1 }));
   await askedAgain();
   expect(events).toMatchObject({ "month admitted": 20, "month written_off": 20 });
-  for (const decision of taken.filter(({ admitted }) => admitted).slice(0, 40)) other.settle(decision, false);
+  for (const decision of taken.filter(({ admitted }) => admitted).slice(0, 40)) other.settle(admission(decision), false);
   await other.stop();
   bench.pass(2_000);
   expect(admitted(await admit(gate, key, 1))).toBe(1);

@@ -1,6 +1,13 @@
 /** Keys as the limiter knows them, a clock that tests move, and limiters on one store in memory. */
 
-import { createLimiter, type LimitedKey, type Limiter, type LimiterOptions } from "../../src/limits/index.ts";
+import {
+  type Admission,
+  createLimiter,
+  type Decision,
+  type LimitedKey,
+  type Limiter,
+  type LimiterOptions,
+} from "../../src/limits/index.ts";
 import { FakeLimits } from "./limit-stores.ts";
 
 export interface Bounds {
@@ -44,4 +51,10 @@ export class LimiterBench {
     this.store.release();
     await Promise.all(this.#limiters.splice(0).map((limiter) => limiter.stop()));
   }
+}
+
+/** @throws an `Error` with the code of a refusal. */
+export function admission(decision: Decision): Admission {
+  if (!decision.admitted) throw new Error(decision.code);
+  return decision;
 }

@@ -144,18 +144,19 @@ export function urlDigestOf(url: string): string {
 
 /** A file that is named and is not there counts as none: somebody made room. */
 async function readFiles(path: string): Promise<SourceFiles> {
-  const files = (await readJson<SourceFiles>(join(path, "state.json"))) ?? nothing;
-  const names = await readdir(path).catch(() => [] as string[]);
+  const files = await readJson<SourceFiles>(join(path, "state.json"));
+  if (files === null) return nothing;
+  const names = await readdir(path);
   const present = (file: FetchedFile | null) => (file !== null && names.includes(file.sha256) ? file : null);
   return { latest: present(files.latest), good: present(files.good) };
 }
 
-/** Null where it is not there or not whole: then it is fetched again. */
+/** Null where it is not there or not whole: then it is fetched again. One that cannot be read now is a fault: its files would be deleted. */
 async function readJson<T>(path: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(path, "utf8")) as T;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT" || Error.isError(error)) return null;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" || error instanceof SyntaxError) return null;
     throw error;
   }
 }

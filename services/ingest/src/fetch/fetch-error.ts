@@ -1,5 +1,7 @@
 /** Why a fetch failed, and whether trying again may help. */
 
+import { isDiskFull } from "@netfacts/storage";
+
 export type FetchFault =
   /** The server, or the way to it: worth another try. */
   | "away"
@@ -74,12 +76,9 @@ const wordsOf: Readonly<Record<string, string>> = {
   EAI_AGAIN: "the name does not resolve at the moment",
 };
 
-/** Codes of a disk that takes no more. */
-const fullDisk = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
-
 export function diskError(error: unknown, doing: string): FetchError {
   if (error instanceof FetchError) return error;
   const { code = "", message } = error as NodeJS.ErrnoException;
-  const words = fullDisk.has(code) ? `the disk is full (${code})` : message;
+  const words = isDiskFull(code) ? `the disk is full (${code})` : message;
   return new FetchError("disk", `${doing}: ${words}; the last good version remains in use`, { cause: error });
 }

@@ -1,7 +1,7 @@
 /** A run of ingest: read, build, verify, publish. What served before stays until the last step. */
 
 import { type Manifest, type SectionName, sealManifest, sectionNames } from "@netfacts/snapshot";
-import type { StatedSection } from "@netfacts/storage";
+import { isDiskFull, type StatedSection } from "@netfacts/storage";
 import type { CollectorSample } from "../verify/check-routes.ts";
 import { verifySnapshot } from "../verify/verify-snapshot.ts";
 import { OngoingReport, type Stage } from "./ongoing-report.ts";
@@ -135,7 +135,7 @@ function commitStatements({ statements, report }: Run): void {
 
 function describeFailure(error: Error): string {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === "ENOSPC") return `the disk is full: ${error.message}; nothing was published`;
+  if (isDiskFull(code)) return `the disk is full: ${error.message}; nothing was published`;
   if (code === "EACCES" || code === "EROFS") return `cannot write: ${error.message}; nothing was published`;
   if (error.name === "AbortError") return "stopped; nothing was published";
   return error.message;

@@ -39,7 +39,8 @@ export class TableInputs {
   readonly names = new Map<number, string>();
   /** The same by source, in the order of the file. */
   readonly namesBySource: NameSource[] = [];
-  #hasOverriddenNames = false;
+  /** Whether the operator's corrections of names were read, also if there is none of them. */
+  hasOverriddenNames = false;
   /** In the order of the file: of two that say something of an AS the later counts. */
   readonly profiles: ProfileSource[] = [];
   /** By PeeringDB's number. */
@@ -52,13 +53,6 @@ export class TableInputs {
   readonly observed: { readonly samples: readonly ObservedSample[]; readonly oldest: number }[] = [];
   /** What the snapshot is asked for when it was built, of the sections whose inputs have no sample of their own. */
   readonly samples = new TableSamples();
-
-  /** Whether the operator's corrections of names were read, be it none. */
-  readonly hasOverriddenNames = (): boolean => this.#hasOverriddenNames;
-
-  noteOverriddenNames(): void {
-    this.#hasOverriddenNames = true;
-  }
 }
 
 /** What a source says for another section than its own: how many records, and how many were left out. */
@@ -149,7 +143,7 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
   async "overrides-csv"(content, inputs, { section }) {
     const { overrides, report } = await readOverridesCsv(content);
     const add = (source: string) => {
-      if (section === "as_names") inputs.noteOverriddenNames();
+      if (section === "as_names") inputs.hasOverriddenNames = true;
       addProfiles(overrides, "operator:overrides", { inputs, section, source });
     };
     return { report, add };

@@ -103,7 +103,10 @@ export class SnapshotCopy {
   #tell(err: unknown): void {
     const { folder, log } = this.#deps;
     if (err === this.#notTaken)
-      log.warn({ err, folder }, "the store of snapshots does not take what it lost back from ingest's own copy; retrying in seconds");
+      log.warn(
+        { err, folder },
+        "the snapshot store lost data, and they cannot be restored from ingest's own copy yet; retrying in seconds",
+      );
     // A store that is away has nothing to be restored or copied, and others say that it is away.
     else if (!(err instanceof SnapshotUnavailableError))
       log.warn({ err, folder }, "ingest's own copy of the snapshot in service failed; retrying in seconds");

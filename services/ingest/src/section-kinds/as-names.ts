@@ -10,7 +10,7 @@ export const asNames: IndependentSection = {
   draft({ names, namesBySource, hasOverriddenNames }) {
     namesBySource.length = 0;
     // Without overrides no names mean that no source could be read. With them it may be that the last one was deleted.
-    if (names.size === 0 && !hasOverriddenNames()) return null;
+    if (names.size === 0 && !hasOverriddenNames) return null;
     const { columns, pieces } = packSection("as_names", names);
     names.clear();
     return { pieces, counts: { names: columns.asn.length } };

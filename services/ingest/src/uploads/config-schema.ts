@@ -8,7 +8,7 @@ export const observationsConfigSchema = Type.Object({
     default: 20_000_000,
     minimum: 1,
     maximum: 200_000_000,
-    description: "Number of uploaded observations that are stored; above it the oldest are deleted",
+    description: "Maximum number of uploaded observations that are stored; above it the oldest are deleted",
   }),
   OBSERVATIONS_INTERVAL_SECONDS: Type.Integer({
     default: 60,
@@ -20,18 +20,18 @@ export const observationsConfigSchema = Type.Object({
     default: 4,
     minimum: 1,
     maximum: 32,
-    description: "Number of uploads of observations that a process receives at the same time; further ones get 429",
+    description: "Maximum number of uploads of observations that a process receives at the same time; further ones get 429",
   }),
   OBSERVATIONS_UPLOAD_BYTES_MAX: Type.Integer({
     default: 17_179_869_184,
     minimum: 1_024,
-    description: "Size of one uploaded file in bytes; a larger one gets 413",
+    description: "Maximum size of one uploaded file in bytes; a larger one gets 413",
   }),
   OBSERVATIONS_UPLOAD_SECONDS_MAX: Type.Integer({
     default: 3_600,
     minimum: 1,
     maximum: 86_400,
-    description: "Duration of one request of an upload in seconds; then it gets 408, and can be resumed",
+    description: "Maximum duration of one request of an upload in seconds; then it gets 408, and can be resumed",
   }),
 });
 

@@ -199,7 +199,7 @@ test("a store that takes nothing back is logged once, and again with the next fa
     await copy.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-  const told = "the store of snapshots does not take what it lost back from ingest's own copy; retrying in seconds";
+  const told = "the snapshot store lost data, and they cannot be restored from ingest's own copy yet; retrying in seconds";
   expect(logged).toEqual([`${told}: its storage is full`, `${told}: its user lacks a right`]);
 });
 

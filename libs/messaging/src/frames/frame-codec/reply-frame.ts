@@ -184,10 +184,13 @@ function writeAlike(frame: Buffer, start: number, id: number, body: Uint8Array):
 }
 
 function writePart(frame: Buffer, start: number, part: ReplyPart, version: FrameVersion): number {
-  if (part.kind === "not_yet") return writeFields(frame, start, part.id, 0, type.notYet, 0, 0, 0, nothing, nothing, nothing);
+  if (part.kind === "not_yet") return writeFields(frame, start, { ...bare, id: part.id, contentType: type.notYet });
   const more = part.more ? flag.more : 0;
-  if (part.kind === "continued")
-    return writeFields(frame, start, part.id, 0, type.continued, more, part.offset, 0, nothing, nothing, part.body);
+  if (part.kind === "continued") {
+    // The place of max-age holds the offset: only the first piece of a body has caching.
+    const { id, offset, body } = part;
+    return writeFields(frame, start, { ...bare, id, contentType: type.continued, flags: more, maxAgeSeconds: offset, body });
+  }
   const { status, contentType, counted, cacheable, maxAgeSeconds, next, etag, body, ending = nothing } = part.reply;
   const flags =
     more |
@@ -195,10 +198,36 @@ function writePart(frame: Buffer, start: number, part: ReplyPart, version: Frame
     (cacheable ? flag.cacheable : 0) |
     (next === undefined ? 0 : flag.next) |
     (version === 1 || part.more || ending.length === 0 ? 0 : flag.ending);
-  return writeFields(frame, start, part.id, status, type[contentType], flags, maxAgeSeconds, next ?? 0, etagBytes(etag), ending, body);
+  const fields = {
+    id: part.id,
+    status,
+    contentType: type[contentType],
+    flags,
+    maxAgeSeconds,
+    next: next ?? 0,
+    etag: etagBytes(etag),
+    ending,
+    body,
+  };
+  return writeFields(frame, start, fields);
 }
 
 const nothing = new Uint8Array(0);
+
+/** One part as it stands in the frame. */
+interface Fields {
+  readonly id: number;
+  readonly status: number;
+  readonly contentType: number;
+  readonly flags: number;
+  readonly maxAgeSeconds: number;
+  readonly next: number;
+  readonly etag: Uint8Array;
+  readonly ending: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+const bare = { status: 0, flags: 0, maxAgeSeconds: 0, next: 0, etag: nothing, ending: nothing, body: nothing };
 
 /** Most replies of a frame have the same one. */
 let lastEtag = "";
@@ -212,19 +241,8 @@ function etagBytes(etag: string): Uint8Array {
   return lastEtagBytes;
 }
 
-function writeFields(
-  frame: Buffer,
-  start: number,
-  id: number,
-  status: number,
-  contentType: number,
-  flags: number,
-  maxAgeSeconds: number,
-  next: number,
-  etag: Uint8Array,
-  ending: Uint8Array,
-  body: Uint8Array,
-): number {
+function writeFields(frame: Buffer, start: number, fields: Fields): number {
+  const { id, status, contentType, flags, maxAgeSeconds, next, etag, ending, body } = fields;
   let at = frame.writeUInt32LE(id, start);
   at = frame.writeUInt16LE(status, at);
   at = frame.writeUInt8(contentType, at);

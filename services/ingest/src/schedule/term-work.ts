@@ -1,0 +1,112 @@
+/** The work of one term of leading: the schedule, its runs with their threads, and the look at stored observations. */
+
+import type { StoreSource } from "@netfacts/snapshot";
+import type { ObservationRepository } from "@netfacts/storage";
+import type { Term } from "../leadership/leadership.ts";
+import type { IngestMetrics } from "../metrics.ts";
+import { measureKept } from "../publish/kept-snapshots.ts";
+import { type Activation, RunManager, type RunManagerDeps } from "../runs/run-manager.ts";
+import { RunThreads } from "../runs/run-threads.ts";
+import type { ObservationsConfig } from "../uploads/config-schema.ts";
+import type { ObservationSource } from "../uploads/open-observations.ts";
+import { observationSettings } from "../uploads/settings.ts";
+import { StoredWatch } from "../uploads/stored-watch.ts";
+import { Lead, type LeadDeps } from "./lead.ts";
+
+/** Uploaded observations, and how a run's thread opens the same store. */
+export interface LedObservations {
+  readonly repository: ObservationRepository;
+  readonly source: ObservationSource;
+  readonly config: Pick<ObservationsConfig, "OBSERVATIONS_INTERVAL_SECONDS" | "OBSERVATIONS_ROWS_MAX">;
+}
+
+export interface TermWorkDeps
+  extends Omit<LeadDeps, "stored" | "rtrMetrics" | "snapshots" | "profiles" | "statements" | "log" | "metrics">,
+    Pick<RunManagerDeps, "snapshots" | "restore" | "log"> {
+  readonly store: RunManagerDeps["store"] & { readonly profiles: LeadDeps["profiles"]; readonly statements: LeadDeps["statements"] };
+  readonly snapshots: RunManagerDeps["snapshots"] & Parameters<typeof measureKept>[0];
+  /** How a run's thread opens the same store. */
+  readonly snapshotSource: StoreSource;
+  /** Undefined: none are read. */
+  readonly observations: LedObservations | undefined;
+  readonly activation: Activation;
+  readonly metrics: IngestMetrics;
+}
+
+export class TermWork {
+  readonly lead: Lead;
+  readonly runs: RunManager;
+  readonly #deps: TermWorkDeps;
+  readonly #term: Term;
+  readonly #stored: StoredWatch | undefined;
+  readonly #threads: RunThreads;
+
+  constructor(deps: TermWorkDeps, term: Term) {
+    this.#deps = deps;
+    this.#term = term;
+    const { sources, store, snapshots, observations, metrics, clock, log } = deps;
+    this.#stored =
+      observations === undefined
+        ? undefined
+        : new StoredWatch({
+            repository: observations.repository,
+            intervalMs: observations.config.OBSERVATIONS_INTERVAL_SECONDS * 1_000,
+            rowsMax: observations.config.OBSERVATIONS_ROWS_MAX,
+            keptSeconds: async () => (await observationSettings(sources)).keptSeconds,
+            clock,
+            log,
+            onChange: () => this.lead.poke(),
+          });
+    const { profiles, statements } = store;
+    this.lead = new Lead({ ...deps, stored: this.#stored, profiles, statements, rtrMetrics: metrics.rtr });
+    this.#threads = new RunThreads(deps.snapshotSource);
+    const { lead } = this;
+    this.runs = new RunManager(
+      {
+        store,
+        snapshots,
+        restore: deps.restore,
+        sources,
+        prepare: (signal, onProgress) => lead.prepare(signal, onProgress),
+        settle: (scope, report) => lead.settle(scope, report),
+        execute: (options) =>
+          lead.alone(options.signal, () =>
+            this.#threads.run({
+              sources,
+              overrides: lead.overrides,
+              statements: lead.statementFolder,
+              observations: observations?.source ?? null,
+              ...options,
+            }),
+          ),
+        metrics,
+        log,
+        clock,
+      },
+      term,
+      deps.activation,
+    );
+  }
+
+  /** Ends what the leader before left, then follows the schedule. @param onReady  called between both, unless the term has ended. */
+  async start(onReady: () => void = () => {}): Promise<void> {
+    const { signal } = this.#term;
+    await this.runs.takeOver();
+    if (signal.aborted) return;
+    onReady();
+    this.#stored?.start();
+    measureKept(this.#deps.snapshots, this.#deps.metrics, signal);
+    this.#threads.prepare();
+    await this.lead.follow(this.runs, signal);
+  }
+
+  /** Ends what is under way; nothing of it is published then. */
+  async stop(): Promise<void> {
+    await Promise.all([this.lead.stop(), this.runs.stop(), this.#stored?.stop()]);
+  }
+
+  /** For the end of the term: nothing looks at the store and no thread waits any more. */
+  async close(): Promise<void> {
+    await Promise.all([this.#stored?.stop(), this.#threads.close()]);
+  }
+}
