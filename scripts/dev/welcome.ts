@@ -40,7 +40,7 @@ export function welcomeText({ rows, notes, key, url, operatorUrl, env }: Welcome
     `${settings.join(" ")} bin/netfacts keys list`,
     "",
     `Pages for operators: ${operatorUrl}/`,
-    `Operator API: ${operatorUrl}/docs, with a key that has the scope admin:`,
+    `Operator API: ${operatorUrl}/docs/reference, with a key that has the scope admin:`,
     `${settings.join(" ")} bin/netfacts keys create --label operator --scopes admin`,
     "",
     "ready; press Ctrl-C to stop all processes in order, or twice to stop at once; all data are then deleted",

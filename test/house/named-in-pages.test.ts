@@ -16,9 +16,13 @@ function lacking(wanted: readonly (readonly [path: string, text: string])[]): st
 
 test.each(lookupNames)("the pages that list operations list %s", (name) => {
   const { service, lookup } = operations[name];
+  const { path, parameters } = lookup.route;
+  const short = `\`/${path.split("/")[3]}\``;
   const missing = lacking([
+    ["docs/operations/limits.md", short],
+    ...(parameters.some((parameter) => parameter.name === "as_of") ? [["docs/api/conventions.md", short] as const] : []),
     ...(isChanges(name) ? [] : [["docs/api/batch.md", `| \`${name}\``] as const]),
-    ["services/gateway-auth-quota/README.md", `\`${lookup.route.path}\``],
+    ["services/gateway-auth-quota/README.md", `\`${path}\``],
     [`services/${service}/README.md`, `\`${name}\``],
     ["libs/client/README.md", `\`${camelCase(name)}\``],
     ["docs/design/architecture.md", `\`${name}\``],

@@ -21,9 +21,9 @@ export interface WelcomeOptions {
 /** Lines for people. Commands can be pasted into a shell. The one that begins with `curl` works as it stands when the key is new. */
 export function welcomeText({ url, operationsUrl, operatorUrl, folder, generation, firstKey, hasConsole }: WelcomeOptions): string {
   const { manifest } = generation;
-  const sections = Object.entries(manifest.sections).map(
-    ([name, section]) => `  ${name.replaceAll("_", " ").padEnd(12)} as of ${section.as_of}`,
-  );
+  const names = Object.keys(manifest.sections).map((name) => name.replaceAll("_", " "));
+  const width = Math.max(...names.map((name) => name.length));
+  const sections = Object.values(manifest.sections).map((section, at) => `  ${names[at]?.padEnd(width)} as of ${section.as_of}`);
   const lines = [
     "",
     `Netfacts answers at ${url} (metrics and health: ${operationsUrl})`,
@@ -49,7 +49,7 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
     if (hasConsole) lines.push("", `Pages for operators: ${operatorUrl}/`);
     lines.push(
       "",
-      `Operator API: ${operatorUrl}/docs, with a key that has the scope admin:`,
+      `Operator API: ${operatorUrl}/docs/reference, with a key that has the scope admin:`,
       `  bin/netfacts keys create --label operator --scopes admin --data-dir ${shellWord(folder)}`,
     );
   }
