@@ -120,12 +120,6 @@ export class AspaSet {
     return at < 0 ? null : this.aspaAt(at);
   }
 
-  /** The providers that a customer names, ascending, without a copy; null when it has no ASPA. */
-  providersOf(customer: number): Uint32Array | null {
-    const at = this.#find(customer);
-    return at < 0 ? null : this.columns.provider.subarray(this.columns.start[at], this.columns.start[at + 1]);
-  }
-
   #find(asn: number): number {
     const { customer } = this.columns;
     let low = 0;

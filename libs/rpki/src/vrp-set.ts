@@ -16,8 +16,7 @@ export interface VrpRange {
 /**
  * An immutable set of VRPs, numbered 0 to size − 1 ascending by (prefix, max length, AS), IPv4 first.
  *
- * The methods on numbers (`originState…`, `stateUnder`) allocate nothing; the others make the `Vrp` objects that they return. An origin
- * AS of 0 stands for a path that ends in an AS_SET: no VRP matches it, as AS 0 may originate nothing (RFC 7607).
+ * `originState` allocates nothing; the others make the `Vrp` objects that they return. An origin AS of 0 stands for a path that ends in an AS_SET: no VRP matches it, as AS 0 may originate nothing (RFC 7607).
  *
  * Concurrency: nothing is written after it is made; read from any thread that has the columns and the trie's parts.
  */
@@ -90,28 +89,16 @@ export class VrpSet {
     return { start: this.#start[start]!, end: this.#start[end]! };
   }
 
-  /** The state of a route; the lists that explain it are `validateOrigin`'s. Null and 0: an origin that nothing matches. */
-  originState(prefix: Prefix, originAs: number | null): OriginState {
-    return this.stateUnder(this.trie.covering(prefix), prefix.length, originAs ?? 0);
-  }
-
-  /** `originState` of an IPv4 route given as numbers. Cost: a longest match and a step per VRP that covers and is long enough. */
-  originStateIpv4(address: number, length: number, originAs: number): OriginState {
-    return this.stateUnder(this.trie.coveringIpv4(address, length), length, originAs);
-  }
-
-  /** `originState` of an IPv6 route given as numbers. */
-  originStateIpv6(w0: number, w1: number, w2: number, w3: number, length: number, originAs: number): OriginState {
-    return this.stateUnder(this.trie.coveringIpv6(w0, w1, w2, w3, length), length, originAs);
-  }
-
   /**
-   * The state of a route whose most specific covering trie entry is already known.
-   *
-   * @param entry  -1 when nothing covers the route.
+   * The state of a route; the lists that explain it are `validateOrigin`'s. Null and 0: an origin that nothing matches. Cost: a longest match
+   * and a step for each VRP that covers the route and is long enough.
    */
-  stateUnder(entry: number, length: number, originAs: number): OriginState {
+  originState(prefix: Prefix, originAs: number | null): OriginState {
+    const entry = this.trie.covering(prefix);
     if (entry < 0) return originStates.notFound;
+    const { length } = prefix;
+    // No VRP matches AS 0, nor a path without an origin.
+    const matched = originAs || -1;
     const start = this.#start;
     const maxLength = this.#maxLength;
     const asn = this.#asn;
@@ -120,7 +107,7 @@ export class VrpSet {
       const first = start[at]!;
       // Max lengths ascend: once one is too short, so are those before it.
       for (let vrp = start[at + 1]! - 1; vrp >= first && maxLength[vrp]! >= length; vrp--) {
-        if (asn[vrp]! === originAs && originAs !== 0) return originStates.valid;
+        if (asn[vrp]! === matched) return originStates.valid;
         state = originStates.invalidAs;
       }
     }

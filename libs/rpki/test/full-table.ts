@@ -5,8 +5,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { type Prefix, parsePrefix } from "@netfacts/address";
-import { type PrefixColumns, sortPrefixes } from "@netfacts/prefix-trie";
-import type { RouteColumns, Vrp } from "../src/index.ts";
+import { sortPrefixes } from "@netfacts/prefix-trie";
+import type { Vrp } from "../src/index.ts";
 
 const folder = process.env.NETFACTS_TEST_DATA ?? join(import.meta.dirname, "../../../../shared/data");
 
@@ -41,10 +41,11 @@ export function* readVrps(): Generator<Vrp> {
   }
 }
 
-export interface FullTable extends RouteColumns {
-  readonly prefixes: PrefixColumns;
-  /** The same as objects, in the order of the columns. */
-  readonly objects: readonly Prefix[];
+/** Ascending. */
+export interface FullTable {
+  readonly prefixes: readonly Prefix[];
+  /** Of each prefix. */
+  readonly origins: Uint32Array;
 }
 
 /** Every prefix with its one origin. */
@@ -55,12 +56,10 @@ export function readRoutes(): FullTable {
     .filter((line) => line !== "");
   const input = lines.map((line) => line.split("\t") as [string, string]);
   const prefixes = input.map(([prefix]) => toPrefix(prefix));
-  const { columns, order } = sortPrefixes(prefixes);
+  const { order } = sortPrefixes(prefixes);
   return {
-    prefixes: columns,
-    start: Uint32Array.from({ length: order.length + 1 }, (_, index) => index),
-    origin: Uint32Array.from(order, (position) => Number(input[position]?.[1])),
-    objects: Array.from(order, (position) => prefixes[position] as Prefix),
+    prefixes: Array.from(order, (position) => prefixes[position] as Prefix),
+    origins: Uint32Array.from(order, (position) => Number(input[position]?.[1])),
   };
 }
 

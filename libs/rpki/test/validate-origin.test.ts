@@ -112,12 +112,8 @@ test("validates every route of a random table as the linear rule does", () => {
       for (const { prefix: own, origin } of routes) {
         const expected = linearRule(vrps, own, origin);
         expect(validateOrigin(set, own, origin)).toEqual(expected);
-        const { version, w0, w1, w2, w3, length } = own;
-        const number =
-          version === 4 ? set.originStateIpv4(w0, length, origin ?? 0) : set.originStateIpv6(w0, w1, w2, w3, length, origin ?? 0);
-        expect(stateWords(number)).toEqual({ state: expected.state, reason: expected.reason });
-        expect(set.originState(own, origin)).toBe(number);
-        seen.add(`${version} ${expected.state} ${expected.reason} ${origin === null ? "set" : ""}`);
+        expect(stateWords(set.originState(own, origin))).toEqual({ state: expected.state, reason: expected.reason });
+        seen.add(`${own.version} ${expected.state} ${expected.reason} ${origin === null ? "set" : ""}`);
       }
     }),
     { seed: seed(6811), numRuns: runs(2_000) },

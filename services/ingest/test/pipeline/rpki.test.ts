@@ -34,8 +34,8 @@ test("an export's ASPAs become a section with its own counts and sources", async
     );
     await run(place, exported);
     const generation = await generationOf(place.store);
-    expect(generation.aspas?.providersOf(9)).toEqual(Uint32Array.of(2, 3));
-    expect(generation.aspas?.providersOf(10)).toBeNull();
+    expect(generation.aspas?.lookupAspa(9)?.providers).toEqual([2, 3]);
+    expect(generation.aspas?.lookupAspa(10)).toBeNull();
     expect(generation.manifest.sections.aspas).toMatchObject({
       version: "20251121T085012Z",
       as_of: "2025-11-21T08:50:12Z",
