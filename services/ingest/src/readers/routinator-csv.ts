@@ -7,14 +7,15 @@ import { type ReaderReport, type SourceContent, SourceError, Tally } from "./rea
 import { readVrp } from "./vrp-fields.ts";
 import { VrpList } from "./vrp-list.ts";
 
-/** The columns by the names of the first line; the order is that of the file. */
-const columnNames = ["asn", "ip prefix", "max length", "trust anchor", "expires"] as const;
-type Column = (typeof columnNames)[number];
+/** Columns that every file has, by the names of the first line; the order is that of the file. */
+const required = ["asn", "ip prefix", "max length", "trust anchor"] as const;
+type Column = (typeof required)[number] | "expires";
 
 /**
  * Reads one list. It tells no time at which it was made, so that nothing is dropped as expired.
  *
- * Throws `SourceError` with the line for what has no such first line or that of `csvext`, no VRPs, or more bad ones than allowed.
+ * Throws `SourceError` with the line for what has no such first line or that of `csvext`, no VRPs, or more bad ones than allowed. A VRP
+ * without a max length is bad.
  */
 export async function readRoutinatorCsv(content: SourceContent): Promise<{ vrps: VrpList; report: ReaderReport }> {
   const { file, badRecordsMax } = content;
@@ -73,14 +74,18 @@ const expected = "not Routinator's csv; expected a first line ASN,IP Prefix,Max 
 
 function readHeader(file: string, line: number, text: string): string[] {
   const names = splitCsvLine(text)?.map((name) => name.toLowerCase()) ?? [];
-  if (!names.includes("asn") || !names.includes("ip prefix") || new Set(names).size < names.length)
-    throw new SourceError(file, { line }, `${expected}${separatorHint(text)}`);
-  if (names.some((name) => extColumns.includes(name)))
+  const isNamed = names.includes("asn") && names.includes("ip prefix");
+  if (isNamed && names.some((name) => extColumns.includes(name)))
     throw new SourceError(
       file,
       { line },
       `${expected}; it looks like Routinator's csvext, which is not read: use jsonext, which tells the same`,
     );
+  const missing = isNamed ? required.filter((name) => !names.includes(name)) : [];
+  if (!isNamed || missing.length > 0 || new Set(names).size < names.length) {
+    const lacks = missing.length === 0 ? "" : `; it has no column ${missing.join(" and no column ")}`;
+    throw new SourceError(file, { line }, `${expected}${lacks}${separatorHint(text)}`);
+  }
   return names;
 }
 

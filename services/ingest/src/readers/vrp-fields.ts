@@ -8,7 +8,7 @@ const anchorLettersMax = 64;
 /** A customer with more providers than this is none; the largest real record names some dozens. */
 const providersMax = 10_000;
 
-/** What a source says of one VRP, each field as it stands there; undefined and null: not told. */
+/** What a source says of one VRP, each field as it stands there; undefined and null: not told, which `ta` and `expires` may be. */
 export interface VrpFields {
   readonly asn: unknown;
   readonly prefix: unknown;
@@ -25,7 +25,9 @@ export function readVrp(fields: VrpFields): Vrp | string {
   const reading = typeof fields.prefix === "string" ? parsePrefix(fields.prefix) : null;
   if (reading?.ok !== true) return reading?.fault === "host-bits" ? "prefix has host bits set" : "prefix is not an IP prefix";
   const { prefix } = reading;
-  const maxLength = fields.maxLength ?? prefix.length;
+  const maxLength = fields.maxLength ?? null;
+  // Every validator writes it, also where it is the prefix's own length: without it, nobody knows what the ROA allows.
+  if (maxLength === null) return "has no maxLength";
   if (!isWhole(maxLength, prefix.version === 4 ? 32 : 128) || maxLength < prefix.length) return "maxLength does not fit the prefix";
   const expiresAt = fields.expires ?? null;
   if (!isExpiry(expiresAt)) return "expires is not a time in seconds";

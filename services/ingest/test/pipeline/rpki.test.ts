@@ -52,7 +52,7 @@ test("an export without ASPAs leaves it open who has one; a format that has none
     expect((await generationOf(place.store)).aspas).toBeNull();
     await place.write(
       "ext",
-      JSON.stringify({ roas: [{ asn: "AS7", prefix: "12.0.0.0/8" }], aspas: [{ customer: "AS7", providers: ["AS8"] }] }),
+      JSON.stringify({ roas: [{ asn: "AS7", prefix: "12.0.0.0/8", maxLength: 8 }], aspas: [{ customer: "AS7", providers: ["AS8"] }] }),
     );
     await place.write("csv", "ASN,IP Prefix,Max Length,Trust Anchor\nAS5,11.9.0.0/16,16,ripe\n");
     await run(

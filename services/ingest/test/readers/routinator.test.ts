@@ -31,7 +31,7 @@ describe("json", () => {
       [
         { asn: "AS64496", prefix: "192.0.2.0/24", maxLength: 24, ta: "ripe" },
         { asn: "AS0", prefix: "2001:db8::/32", maxLength: 128, ta: "N/A" },
-        { asn: 64497, prefix: "198.51.100.0/24", ta: "arin" },
+        { asn: 64497, prefix: "198.51.100.0/24", maxLength: 24, ta: "arin" },
       ],
       { routerKeys: [{ asn: "AS64496" }], aspas: [{ customer: "AS64496", providers: ["AS64499", "AS64498"], ta: "ripe" }] },
     );
@@ -51,7 +51,7 @@ describe("json", () => {
     [{ generated }, generated],
     [{ generatedTime: "2026-01-05T09:31:33Z" }, generated],
   ])("metadata %j gives the time %j", async (told, asOf) => {
-    const text = JSON.stringify({ metadata: told, roas: [{ asn: "AS1", prefix: "192.0.2.0/24" }] });
+    const text = JSON.stringify({ metadata: told, roas: [{ asn: "AS1", prefix: "192.0.2.0/24", maxLength: 24 }] });
     expect((await readRoutinatorJson(contentOf(text))).report.asOf).toBe(asOf);
   });
 
@@ -92,7 +92,7 @@ describe("jsonext", () => {
       { customer: "AS1", providers: ["AS2"], source: [sourceOf("ripe", "2026-01-09T00:00:00Z")] },
       { customer: "AS3", providers: ["AS4"], source: [sourceOf("ripe", "2026-01-01T00:00:00Z")] },
     ];
-    const reading = await readRoutinatorJsonExt(contentOf(documentOf([{ asn: "AS1", prefix: "192.0.2.0/24" }], { aspas })));
+    const reading = await readRoutinatorJsonExt(contentOf(documentOf([{ asn: "AS1", prefix: "192.0.2.0/24", maxLength: 24 }], { aspas })));
     expect(reading.aspas).toEqual({
       records: [{ customer: 1, providers: [2], ta: "ripe", expiresAt: 1_767_916_800 }],
       read: 2,
@@ -102,6 +102,7 @@ describe("jsonext", () => {
   });
 
   test.each([
+    [{ maxLength: undefined }, "has no maxLength"],
     [{ source: {} }, "source is not a list"],
     [{ source: [1] }, "source is not a list of objects"],
     [{ source: [{ chainValidity: {} }] }, "chainValidity has no notAfter such as 2026-01-05T09:31:33Z"],
@@ -109,8 +110,8 @@ describe("jsonext", () => {
     [{ source: [{ tal: 5, chainValidity: { notAfter: "2026-02-03T00:00:00Z" } }] }, "ta is not the name of a trust anchor"],
   ])("counts %j as bad", async (part, reason) => {
     const roas = [
-      { asn: "AS1", prefix: "192.0.2.0/24" },
-      { asn: "AS2", prefix: "192.0.2.0/24", ...part },
+      { asn: "AS1", prefix: "192.0.2.0/24", maxLength: 24 },
+      { asn: "AS2", prefix: "192.0.2.0/24", maxLength: 24, ...part },
     ];
     const { report } = await readRoutinatorJsonExt(contentOf(documentOf(roas), 9, { badRecordsMax: 0.5 }));
     expect(report).toMatchObject({ accepted: 1, skipped: [{ reason, bad: true, count: 1 }] });
@@ -122,7 +123,7 @@ describe("csv", () => {
   const read = (lines: string[], badRecordsMax = 0.5) => readRoutinatorCsv(contentOf(`${lines.join("\r\n")}\r\n`, 7, { badRecordsMax }));
 
   test("tells VRPs, quoted or not, with an expiry where rpki-client wrote it", async () => {
-    expect(shown((await read([header, "AS1,192.0.2.0/24,25,ripe", "AS0,2001:db8::/32,,N/A", "3,198.51.100.0/24,24,"])).vrps)).toEqual([
+    expect(shown((await read([header, "AS1,192.0.2.0/24,25,ripe", "AS0,2001:db8::/32,32,N/A", "3,198.51.100.0/24,24,"])).vrps)).toEqual([
       "192.0.2.0/24-25 AS1 ripe null",
       "2001:db8::/32-32 AS0 null null",
       "198.51.100.0/24-24 AS3 null null",
@@ -142,6 +143,7 @@ describe("csv", () => {
     ['AS1,"192.0.2.0/24,24,ripe', "a quote is not closed"],
     ["ASX,192.0.2.0/24,24,ripe", "asn is not an AS number"],
     ["AS1,192.0.2.1/24,24,ripe", "prefix has host bits set"],
+    ["AS1,192.0.2.0/24,,ripe", "has no maxLength"],
     ["AS1,192.0.2.0/24,23,ripe", "maxLength does not fit the prefix"],
     ["AS1,192.0.2.0/24,x,ripe", "maxLength does not fit the prefix"],
   ])("counts %j as bad, with its line", async (line, reason) => {
@@ -160,9 +162,20 @@ describe("csv", () => {
   });
 
   test.each([
+    ["ASN,IP Prefix,MaxLength,Trust Anchor", "max length"],
+    ["ASN,IP Prefix,Trust Anchor", "max length"],
+    ["ASN,IP Prefix,Max Length", "trust anchor"],
+  ])("a first line %j is refused, with the column that it lacks", async (line, column) => {
+    const error = await failureOf(read([line, line.replace(/[A-Z][^,]*/g, "24")]));
+    expect(error.message).toBe(
+      `made-up:1: not Routinator's csv; expected a first line ASN,IP Prefix,Max Length,Trust Anchor; it has no column ${column}`,
+    );
+  });
+
+  test.each([
     ["nothing", [""]],
     ["no such first line", ["AS1,192.0.2.0/24,24,ripe"]],
-    ["a column twice", ["ASN,IP Prefix,Max Length,ASN"]],
+    ["a column twice", [`${header},ASN`]],
     ["no VRPs", [header]],
   ])("%s is refused, with the line", async (_what, lines) => {
     const error = (await failureOf(read(lines))) as SourceError;

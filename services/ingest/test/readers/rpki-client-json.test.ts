@@ -42,8 +42,8 @@ test("reads members in any order, skips unknown ones, and takes AS numbers as te
   expect(shown(await read(text))).toEqual(["192.0.2.0/24-24 AS64496 ripe 1767605494"]);
 });
 
-test("takes the prefix's length where no max length is told, and null where no anchor or expiry is", async () => {
-  expect(shown(await read(exportOf([{ asn: 0, prefix: "2001:db8::/32" }])))).toEqual(["2001:db8::/32-32 AS0 null null"]);
+test("takes null where no anchor or expiry is told", async () => {
+  expect(shown(await read(exportOf([{ asn: 0, prefix: "2001:db8::/32", maxLength: 32 }])))).toEqual(["2001:db8::/32-32 AS0 null null"]);
 });
 
 test("keeps the latest expiry of duplicates, drops what expired before the build time, and counts both", async () => {
@@ -74,15 +74,19 @@ test.each([
   [{ asn: 1 }, "prefix is not an IP prefix"],
   [{ asn: 1, prefix: "192.0.2.0" }, "prefix is not an IP prefix"],
   [{ asn: 1, prefix: "192.0.2.1/24" }, "prefix has host bits set"],
+  [{ asn: 1, prefix: "192.0.2.0/24" }, "has no maxLength"],
+  [{ asn: 1, prefix: "192.0.2.0/24", maxLength: null }, "has no maxLength"],
+  [{ asn: 1, prefix: "192.0.2.0/24", MaxLength: 24 }, "has no maxLength"],
+  [{ asn: 1, prefix: "192.0.2.0/24", maxLength: "" }, "maxLength does not fit the prefix"],
   [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 23 }, "maxLength does not fit the prefix"],
   [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 33 }, "maxLength does not fit the prefix"],
-  [{ asn: 1, prefix: "192.0.2.0/24", expires: "2026-01-01" }, "expires is not a time in seconds"],
-  [{ asn: 1, prefix: "192.0.2.0/24", ta: 5 }, "ta is not the name of a trust anchor"],
+  [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24, expires: "2026-01-01" }, "expires is not a time in seconds"],
+  [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24, ta: 5 }, "ta is not the name of a trust anchor"],
   ["a string", "not an object"],
   [[1, { asn: 1 }], "not an object"],
   [null, "not an object"],
 ])("counts %j as bad and keeps where it stands", async (item, reason) => {
-  const good = { asn: 1, prefix: "198.51.100.0/24" };
+  const good = { asn: 1, prefix: "198.51.100.0/24", maxLength: 24 };
   const text = exportOf([good, item]);
   const { report } = await read(text);
   expect(report).toMatchObject({ read: 2, accepted: 1, skipped: [{ reason, bad: true, count: 1 }] });
@@ -101,8 +105,12 @@ describe("refuses, with the byte and the cause", () => {
     ["only bad VRPs", exportOf([{ asn: -1 }]), /1 of 1 VRPs \(100.00 %\) are invalid/],
     ["roas twice", `{${metadata}, "roas": [], "roas": []}`, /"roas" appears twice/],
     ["roas that are no array", `{${metadata}, "roas": {}}`, /"roas" is not an array/],
-    ["a document cut in two", exportOf([{ asn: 1, prefix: "192.0.2.0/24" }]).slice(0, 90), /the document ends/],
-    ["something behind the document", `${exportOf([{ asn: 1, prefix: "192.0.2.0/24" }])} {}`, /where the end of the document is expected/],
+    ["a document cut in two", exportOf([{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24 }]).slice(0, 90), /the document ends/],
+    [
+      "something behind the document",
+      `${exportOf([{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24 }])} {}`,
+      /where the end of the document is expected/,
+    ],
   ])("%s", async (_name, text, why) => {
     const error = (await failureOf(read(text, 0.5))) as SourceError;
     expect(error).toBeInstanceOf(SourceError);
@@ -113,7 +121,7 @@ describe("refuses, with the byte and the cause", () => {
 });
 
 test("keeps ASPAs, bad and expired ones left out and counted, and skips the form of older releases", async () => {
-  const roas = [{ asn: 1, prefix: "192.0.2.0/24" }];
+  const roas = [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24 }];
   const aspas = [
     { customer_asid: 1, expires: buildTime, providers: [2, "AS3"] },
     { customer_asid: 2, expires: 5, providers: [] },
@@ -147,13 +155,13 @@ test.each([
   ["all of them are bad", [{ customer_asid: -1, providers: [] }], 0.9],
   ["more than the bound are", [{ customer_asid: 1, providers: [] }, { customer_asid: 1 }], 0.3],
 ])("refuses an export whose ASPAs cannot be trusted: %s", async (_what, aspas, bound) => {
-  const text = exportOf([{ asn: 1, prefix: "192.0.2.0/24" }], `, "aspas": ${JSON.stringify(aspas)}`);
+  const text = exportOf([{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24 }], `, "aspas": ${JSON.stringify(aspas)}`);
   const error = (await failureOf(read(text, bound))) as SourceError;
   expect(error.message).toMatch(/^made-up: byte \d+: 1 of \d ASPAs are invalid; the first: /);
 });
 
 test("takes an export behind a byte order mark, in whatever pieces it comes, and says so", async () => {
-  const text = `\ufeff${exportOf([{ asn: 1, prefix: "192.0.2.0/24" }])}`;
+  const text = `\ufeff${exportOf([{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24 }])}`;
   for (const piece of [1, 2, 3, 1000]) {
     const { vrps, report } = await readRpkiClientJson(contentOf(text, piece));
     expect([vrps.size, report.notes]).toEqual([1, ["begins with a byte order mark"]]);

@@ -80,7 +80,7 @@ function vrpOf(item: Members, kind: ExportKind): ({ key: string } & Origin) | nu
   const origin = originOf(item, kind);
   if (asn === null || reading?.ok !== true || origin === null) return null;
   const { version, w0, w1, w2, w3, length } = reading.prefix;
-  const maxLength = item.maxLength ?? length;
+  const { maxLength } = item;
   if (!isWhole(maxLength, version === 4 ? 32 : 128) || maxLength < length) return null;
   return { key: `${version} ${w0} ${w1} ${w2} ${w3}/${length}-${maxLength} ${asn}`, ...origin };
 }

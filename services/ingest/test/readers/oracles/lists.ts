@@ -172,7 +172,7 @@ export function obviousVrpCsv(bytes: Uint8Array, badMax: number): string[] | und
     .map((line) => line.replace(/\r$/, ""))
     .filter((line) => line.trim() !== "");
   const anything = fieldsOf(lines[0] ?? "")?.map((name) => name.toLowerCase()) ?? [];
-  const rows = rowsOf(lines, ["asn", "ip prefix"], anything);
+  const rows = rowsOf(lines, ["asn", "ip prefix", "max length", "trust anchor"], anything);
   if (rows === undefined || isCut(bytes)) return undefined;
   const kept = new Map<string, { text: string; expires: number }>();
   let bad = 0;
@@ -190,7 +190,7 @@ function vrpOf(row: Record<string, string>): { key: string; text: string; expire
   if (asn < 0 || asn > 0xffff_ffff || !reading.ok) return null;
   const { prefix } = reading;
   const whole = (text: string, otherwise: number) => (text === "" ? otherwise : /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN);
-  const most = whole(row["max length"] ?? "", prefix.length);
+  const most = whole(row["max length"] ?? "", Number.NaN);
   const expires = row.expires === "0" ? Number.NaN : whole(row.expires ?? "", 0);
   const ta = row["trust anchor"] ?? "";
   if (!(most >= prefix.length && most <= (prefix.version === 4 ? 32 : 128)) || !(expires >= 0 && expires <= 0xffff_ffff)) return null;
