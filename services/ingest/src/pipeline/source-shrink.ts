@@ -2,6 +2,7 @@
 
 import type { Manifest } from "@netfacts/snapshot";
 import { type ReaderReport, SourceError } from "../readers/reader-report.ts";
+import { anchorKind } from "../readers/vrp-list.ts";
 import { type SourceConfig, sectionOf } from "../sources/index.ts";
 import type { ListedSource } from "./listed-sources.ts";
 import type { Run } from "./run.ts";
@@ -31,14 +32,27 @@ export function refuseShrunk({ acceptShrink, previous }: Run, source: ListedSour
       null,
       `has ${accepted} records, compared with ${before} in the last good version: it shrank by more than shrink_max (${source.shrinkMax}) allows`,
     );
-  for (const [kind, count] of Object.entries(kindsBefore(source, previous) ?? {})) {
+  const then = kindsBefore(source, previous) ?? {};
+  for (const [kind, count] of Object.entries(then)) {
+    // RTR names no trust anchors: a source that changes to it has lost nothing by that.
+    if (source.format === "rtr" && kind.startsWith(anchorKind)) continue;
     const has = kinds[kind] ?? 0;
     const max = source.kindShrinkMax;
     if (has < count * (1 - max) && count - has > kindLossFree)
       throw new SourceError(
         source.location,
         null,
-        `has ${has} ${kind}, compared with ${count} in the last good version: ${count - has} are missing, more than kind_shrink_max (${max}) allows`,
+        `has ${has} ${kind}, compared with ${count} in the last good version: ${count - has} are missing, more than kind_shrink_max (${max}) allows${newKinds(kinds, then)}; if that is meant, accept it for one run with --accept-shrink ${source.section}`,
       );
   }
+}
+
+const newKindsMax = 5;
+
+/** The largest kinds that the last good version had not: what is missing may only have another name now. */
+function newKinds(kinds: Readonly<Record<string, number>>, then: Readonly<Record<string, number>>): string {
+  const added = Object.entries(kinds).filter(([kind, count]) => count > kindLossFree && !Object.hasOwn(then, kind));
+  if (added.length === 0) return "";
+  const largest = added.sort(([, a], [, b]) => b - a).slice(0, newKindsMax);
+  return `; that version did not have ${largest.map(([kind, count]) => `the ${count} ${kind}`).join(", ")}`;
 }

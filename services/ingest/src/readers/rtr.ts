@@ -35,6 +35,7 @@ export async function readRtr(content: SourceContent): Promise<{ vrps: VrpList; 
       skipped: [],
       asOf: Math.floor(updatedAt / 1_000),
       notes: [`serial ${serial} of session ${sessionId} of ${cache}`],
+      kinds: vrps.kinds(),
     },
   };
 }

@@ -2,9 +2,12 @@
 
 import { formatPrefix, hashWords, type Prefix } from "@netfacts/address";
 import type { Vrp } from "@netfacts/rpki";
+import { printable } from "./reader-report.ts";
 
 /** Stands for "no trust anchor told". */
 const noAnchor = 255;
+/** How the kind of the VRPs of a trust anchor begins; its name follows. */
+export const anchorKind = "VRPs of ";
 const firstCapacity = 64;
 /** What is hashed of a VRP. */
 const hashed = new Uint32Array(6);
@@ -72,11 +75,21 @@ export class VrpList implements Iterable<Vrp> {
     this.size = kept;
   }
 
-  /** How many of each family, as reports count them. */
+  /** How many of each family and of each trust anchor, as reports count them. Validators write one anchor's name in upper or lower case. */
   kinds(): Readonly<Record<string, number>> {
     let ipv4 = 0;
-    for (let entry = 0; entry < this.size; entry++) if (this.#version[entry] === 4) ipv4++;
-    return { "IPv4 VRPs": ipv4, "IPv6 VRPs": this.size - ipv4 };
+    const byCode = new Uint32Array(noAnchor + 1);
+    for (let entry = 0; entry < this.size; entry++) {
+      if (this.#version[entry] === 4) ipv4++;
+      const code = this.#anchor[entry] as number;
+      byCode[code] = (byCode[code] as number) + 1;
+    }
+    const kinds: Record<string, number> = { "IPv4 VRPs": ipv4, "IPv6 VRPs": this.size - ipv4 };
+    for (const [code, name] of this.#anchors.entries()) {
+      const kind = `${anchorKind}${printable(name.toLowerCase())}`;
+      kinds[kind] = (kinds[kind] ?? 0) + (byCode[code] as number);
+    }
+    return kinds;
   }
 
   *[Symbol.iterator](): Iterator<Vrp> {

@@ -68,6 +68,43 @@ test("an export without ASPAs leaves it open who has one; a format that has none
   });
 });
 
+/** An export with so many VRPs of each trust anchor. */
+const ofAnchors = (counts: Record<string, number>) => {
+  const roas = Object.entries(counts).flatMap(([ta, count], at) =>
+    Array.from({ length: count }, (_, number) => ({ asn: 9, prefix: `11.${at}.${number}.0/24`, maxLength: 24, ta })),
+  );
+  return JSON.stringify({ metadata: { buildtime: "2025-11-21T08:50:12Z" }, roas });
+};
+
+test("VRPs without most of those of one trust anchor are refused, few as they are among all; a few may go", async () => {
+  await atWork(async (place) => {
+    await place.write("vrps", ofAnchors({ ripe: 250, arin: 250, apnic: 250, LACNIC: 70, test: 40 }));
+    await run(place, exported);
+    await place.write("vrps", ofAnchors({ ripe: 250, arin: 250, apnic: 250, lacnic: 20 }));
+    await run(place, exported);
+    const before = await place.current();
+    await place.write("vrps", ofAnchors({ ripe: 250, arin: 250, apnic: 150, lacnic: 20 }));
+    await expect(run(place, exported)).rejects.toThrow(
+      /vrps: has 150 VRPs of apnic, compared with 250 in the last good version: 100 are missing, more than kind_shrink_max \(0\.2\) allows; if that is meant, accept it for one run with --accept-shrink vrps$/,
+    );
+    expect(await place.current()).toBe(before);
+  });
+});
+
+test("a trust anchor that another validator names otherwise is refused with its new name, and accepted once for all", async () => {
+  await atWork(async (place) => {
+    await place.write("vrps", ofAnchors({ ripe: 90, arin: 80 }));
+    await run(place, exported);
+    await place.write("vrps", ofAnchors({ ripe: 90, "arin-rpki-ta": 81 }));
+    await expect(run(place, exported)).rejects.toThrow(
+      "80 are missing, more than kind_shrink_max (0.2) allows; that version did not have the 81 VRPs of arin-rpki-ta; if that is meant",
+    );
+    await runIngest({ config: await place.sources(`sources:\n  - ${exported}\n`), store: place.store, acceptShrink: ["vrps"] });
+    await place.write("vrps", ofAnchors({ ripe: 91, "arin-rpki-ta": 81 }));
+    expect((await run(place, exported)).sections).toMatchObject([{ name: "vrps", kept: false, counts: { vrps: 172 } }]);
+  });
+});
+
 test("the section is stale from the time at which the first of its VRPs expires, unless its source never is", async () => {
   await atWork(async (place) => {
     const sooner = (more: string) => vrpFile(10).replace("1900000000", more);

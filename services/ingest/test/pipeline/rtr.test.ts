@@ -59,6 +59,24 @@ test("asks the cache when there is no session, and builds its VRPs with the rest
   });
 });
 
+test("a source that changes from a validator's export to RTR, which names no trust anchors, is not refused for it; a family that it lacks is missing", async () => {
+  const lines = Array.from({ length: 120 }, (_, at) => (at < 60 ? `11.0.${at}.0/24-24 9` : `2001:db8:${at}::/48-48 9`));
+  const whole = await cacheOf(lines);
+  const cut = await cacheOf([...lines.slice(0, 60), ...Array.from({ length: 60 }, (_, at) => `11.1.${at}.0/24-24 9`)]);
+  await atWork(async (place) => {
+    const roas = lines.map((line) => line.split(/[- ]/)).map(([prefix, max]) => ({ asn: 9, prefix, maxLength: Number(max), ta: "ripe" }));
+    await place.write("vrps", JSON.stringify({ metadata: { buildtime: "2025-11-21T08:50:12Z" }, roas }));
+    await runIngest({
+      config: await place.sources(sourcesOf("vrps").replace("format: rtr", "format: rpki-client-json")),
+      store: place.store,
+    });
+    const report = await runIngest({ config: await place.sources(sourcesOf(whole.url)), store: place.store });
+    expect(report.sections.find(({ name }) => name === "vrps")).toMatchObject({ kept: false, counts: { vrps: 120 } });
+    const failing = runIngest({ config: await place.sources(sourcesOf(cut.url)), store: place.store });
+    await expect(failing).rejects.toThrow("has 0 IPv6 VRPs, compared with 60 in the last good version");
+  });
+});
+
 test("ends with each cache and its reason when a required source's caches have nothing; an optional one's section stays", async () => {
   const none = await cacheOf(vrps, (_, socket) => socket.destroy());
   const gone = await cacheOf(vrps);

@@ -46,6 +46,20 @@ test("takes null where no anchor or expiry is told", async () => {
   expect(shown(await read(exportOf([{ asn: 0, prefix: "2001:db8::/32", maxLength: 32 }])))).toEqual(["2001:db8::/32-32 AS0 null null"]);
 });
 
+test("counts the VRPs of each family and of each trust anchor, whose name may be in upper or lower case", async () => {
+  const roas = ["ripe", "RIPE", "lacnic", undefined].map((ta, asn) => ({ asn, prefix: "192.0.2.0/24", maxLength: 24, ta }));
+  const { report } = await read(
+    exportOf([...roas, { asn: 1, prefix: "2001:db8::/32", maxLength: 32, ta: "ri\npe", expires: buildTime - 1 }]),
+  );
+  expect(report.kinds).toEqual({
+    "IPv4 VRPs": 4,
+    "IPv6 VRPs": 0,
+    "VRPs of ripe": 2,
+    "VRPs of lacnic": 1,
+    "VRPs of ri\ufffdpe": 0,
+  });
+});
+
 test("keeps the latest expiry of duplicates, drops what expired before the build time, and counts both", async () => {
   const roa = { asn: 1, prefix: "192.0.2.0/24", maxLength: 24, ta: "ripe" };
   const content = await read(
