@@ -21,12 +21,11 @@ export interface AppliedSlurm {
 /**
  * The VRPs that no filter takes out, then the assertions. A VRP that is asserted too stands once, as the assertion: that does not expire.
  *
- * Throws `SourceError` where two files say something of the same addresses: RFC 8416 §4.2 has the whole set rejected then.
+ * @param files  none of which overlaps another (`refuseOverlap`)
  *
  * Cost: one longest match per VRP and a step per filter that covers it.
  */
 export function applySlurm(vrps: Iterable<Vrp>, files: readonly SlurmFile[]): AppliedSlurm {
-  refuseOverlaps(files);
   const isFiltered = filterOf(files.flatMap(({ exceptions }) => exceptions.filters));
   const assertions = files.flatMap(({ exceptions }) => exceptions.assertions);
   const asserted = new Set(assertions.map(keyOf));
@@ -68,17 +67,22 @@ function keyOf({ prefix, maxLength, asn }: Vrp): string {
   return `${prefix.version} ${prefix.w0} ${prefix.w1} ${prefix.w2} ${prefix.w3} ${prefix.length} ${maxLength} ${asn}`;
 }
 
-function refuseOverlaps(files: readonly SlurmFile[]): void {
-  for (const [index, file] of files.entries())
-    for (const other of files.slice(index + 1))
-      for (const prefix of prefixesOf(file))
-        for (const against of prefixesOf(other))
-          if (containsPrefix(prefix, against) || containsPrefix(against, prefix))
-            throw new SourceError(
-              other.file,
-              null,
-              `${formatPrefix(against)} overlaps ${formatPrefix(prefix)} of ${file.file}: SLURM files must not cover the same addresses (RFC 8416 §4.2)`,
-            );
+/**
+ * Throws `SourceError` for a file that says something of the same addresses as one of the others (RFC 8416 §4.2,
+ * docs/decisions/0083-a-source-that-does-not-fit-is-refused-by-itself.md).
+ *
+ * Cost: one comparison for each prefix of the file and of the others.
+ */
+export function refuseOverlap(file: SlurmFile, others: readonly SlurmFile[]): void {
+  for (const other of others)
+    for (const prefix of prefixesOf(other))
+      for (const against of prefixesOf(file))
+        if (containsPrefix(prefix, against) || containsPrefix(against, prefix))
+          throw new SourceError(
+            file.file,
+            null,
+            `${formatPrefix(against)} overlaps ${formatPrefix(prefix)} of ${other.file}: SLURM files must not cover the same addresses (RFC 8416 §4.2)`,
+          );
 }
 
 function* prefixesOf({ exceptions }: SlurmFile): Generator<Prefix> {

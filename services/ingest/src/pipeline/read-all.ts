@@ -60,10 +60,8 @@ export async function readAll(run: Run): Promise<ReadSources> {
   const inputs = { tables: new TableInputs(), ribs: new Map(), drafts: {} };
   const found: Found = { inputs, sources: {}, failed: [], givenUp: new Set(), contents: new Map() };
   const { sources, failed, givenUp } = found;
-  // What threads read is waited for last: the other sources are read meanwhile.
-  const threaded = listed.filter((source) => ribReaders.isThreaded(source));
   const lastOf = new Map(listed.map((source) => [source.section, source]));
-  for (const source of [...listed.filter((one) => !ribReaders.isThreaded(one)), ...threaded]) {
+  for (const source of inReadingOrder(listed, (one) => ribReaders.isThreaded(one))) {
     signal.throwIfAborted();
     await readOrLeaveOut(run, found, source);
     if (source === lastOf.get(source.section))
@@ -99,6 +97,15 @@ export async function readAll(run: Run): Promise<ReadSources> {
   return { inputs, sources, failed: new Set(failed.map(({ name }) => name)), withdrawn };
 }
 
+/**
+ * In the order of the list, but for two kinds of sources. Optional ones of VRPs, whose order makes no difference, come behind the required
+ * ones: where two do not go together, the later one is refused. What threads read comes last: the others are read meanwhile.
+ */
+function inReadingOrder(listed: readonly ListedSource[], isThreaded: (source: ListedSource) => boolean): ListedSource[] {
+  const turnOf = (source: ListedSource) => (isThreaded(source) ? 2 : source.section === "vrps" && !source.required ? 1 : 0);
+  return listed.toSorted((a, b) => turnOf(a) - turnOf(b));
+}
+
 /** Reads a source, or its last good version; where both fail, throws for a required one, and writes another down as failed. */
 async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Promise<void> {
   const { signal, report } = run;
@@ -107,6 +114,8 @@ async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Pro
   } catch (error) {
     // What a reader makes of being stopped is no fault of its source.
     signal.throwIfAborted();
+    // Nothing is the same as what was not used.
+    for (const [content, name] of found.contents) if (name === source.name) found.contents.delete(content);
     const lastGood = source.required ? null : (source.fetched?.lastGood ?? null);
     const isKept = lastGood !== null && (await succeeds(() => readListed(run, found, { ...source, location: lastGood }, error as Error)));
     signal.throwIfAborted();
@@ -156,7 +165,7 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
   if (updates !== null && isRibSource(source) && source.updates !== null) tellUpdates(run, found, source.updates, updates);
 }
 
-/** Throws for a source that cannot be trusted, that shrank too much, or that is far older than before: it adds nothing. */
+/** Throws for a source that cannot be trusted, that shrank too much, that is far older than before, or that does not go together with others: it adds nothing. */
 async function readInto(
   run: Run,
   { inputs: { tables, ribs }, contents }: Found,

@@ -5,6 +5,7 @@ import type { Aspa, Vrp } from "@netfacts/rpki";
 import type { NetworkTypeStatement, ProfileBasis } from "@netfacts/snapshot";
 import type { ObservationList } from "../assembly/observation-list.ts";
 import type { ProfileSource } from "../assembly/profiles.ts";
+import { refuseOverlap, type SlurmFile } from "../assembly/slurm.ts";
 import { readAutnums, readNameList } from "../readers/as-names.ts";
 import type { ProfileRecord } from "../readers/as-profiles.ts";
 import { type DelegationRecord, readDelegated } from "../readers/delegated.ts";
@@ -21,7 +22,7 @@ import { readRoutinatorCsv } from "../readers/routinator-csv.ts";
 import { readRoutinatorJson, readRoutinatorJsonExt } from "../readers/routinator-json.ts";
 import { readRpkiClientJson } from "../readers/rpki-client-json.ts";
 import { readRtr } from "../readers/rtr.ts";
-import { readSlurm, type SlurmExceptions } from "../readers/slurm.ts";
+import { readSlurm } from "../readers/slurm.ts";
 import type { VrpExport } from "../readers/vrp-export.ts";
 import type { BuiltFormat, BuiltSection, RangeType, SourceConfig } from "../sources/index.ts";
 import type { NameSource, OrganisationSource, RegistrySource } from "../statements/stated.ts";
@@ -35,7 +36,7 @@ export class TableInputs {
   readonly vrps: Iterable<Vrp>[] = [];
   /** Of the exports that have ASPAs. */
   readonly aspas: Iterable<Aspa>[] = [];
-  readonly slurm: { readonly file: string; readonly exceptions: SlurmExceptions }[] = [];
+  readonly slurm: SlurmFile[] = [];
   readonly names = new Map<number, string>();
   /** The same by source, in the order of the file. */
   readonly namesBySource: NameSource[] = [];
@@ -65,6 +66,7 @@ export interface SideRecords {
 /** What a reader found, and how it joins the inputs once it is known to be good. */
 export interface Reading {
   readonly report: ReaderReport;
+  /** Throws `SourceError` for what does not go together with what joined before, and adds nothing then. */
   readonly add: (source: string) => void;
   readonly side?: SideRecords;
 }
@@ -109,9 +111,11 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
 
   async slurm(content, inputs) {
     const { exceptions, report } = await readSlurm(content);
+    const file = { file: content.file, exceptions };
     const add = (source: string) => {
+      refuseOverlap(file, inputs.slurm);
       inputs.samples.slurm.push({ source, exceptions });
-      inputs.slurm.push({ file: content.file, exceptions });
+      inputs.slurm.push(file);
     };
     return { report, add };
   },

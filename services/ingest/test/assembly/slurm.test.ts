@@ -5,7 +5,7 @@ import { containsPrefix, formatPrefix, makePrefix } from "@netfacts/address";
 import type { Vrp } from "@netfacts/rpki";
 import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { applySlurm, type SlurmFile } from "../../src/assembly/slurm.ts";
+import { applySlurm, refuseOverlap, type SlurmFile } from "../../src/assembly/slurm.ts";
 import type { PrefixFilter } from "../../src/readers/slurm.ts";
 
 const prefix = fc
@@ -61,10 +61,13 @@ test("an assertion survives the filter that would match it: filters come first",
   expect([...applySlurm([one], [slurmOf([{ prefix: null, asn: 1 }], [asserted(one)])]).vrps]).toEqual([asserted(one)]);
 });
 
-test("two files that speak of the same addresses are refused, naming both", () => {
+test("a file that speaks of the same addresses as another one is refused, naming both", () => {
   const [wide, narrow] = [makePrefix(4, 0x0b00_0000, 0, 0, 0, 8), makePrefix(4, 0x0b01_0000, 0, 0, 0, 16)];
   const first = slurmOf([{ prefix: wide, asn: null }], [], "first.json");
   const second = slurmOf([], [asserted({ asn: 1, prefix: narrow, maxLength: 16, ta: null, expiresAt: null, loose: false })], "second.json");
-  expect(() => applySlurm([], [first, second])).toThrow("second.json: 11.1.0.0/16 overlaps 11.0.0.0/8 of first.json");
-  expect(() => applySlurm([], [second, slurmOf([{ prefix: null, asn: 1 }], [])])).not.toThrow();
+  const anyAddress = slurmOf([{ prefix: null, asn: 1 }], []);
+  expect(() => refuseOverlap(second, [anyAddress, first])).toThrow("second.json: 11.1.0.0/16 overlaps 11.0.0.0/8 of first.json");
+  expect(() => refuseOverlap(first, [second])).toThrow("first.json: 11.0.0.0/8 overlaps 11.1.0.0/16 of second.json");
+  expect(() => refuseOverlap(anyAddress, [first])).not.toThrow();
+  expect(() => refuseOverlap(second, [anyAddress])).not.toThrow();
 });

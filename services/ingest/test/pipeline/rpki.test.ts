@@ -1,9 +1,10 @@
 /** RPKI sources together in a run: several exports, ASPAs, local exceptions, and of when the sections are. */
 
-import { expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
+import { formatPrefix } from "@netfacts/address";
 import { Generation, loadSnapshot, type SnapshotStore } from "@netfacts/snapshot";
 import { runIngest } from "../../src/app.ts";
-import { atWork, vrpFile, type Workplace } from "../support/made-files.ts";
+import { atWork, namesFile, vrpFile, type Workplace } from "../support/made-files.ts";
 
 async function generationOf(store: SnapshotStore): Promise<Generation> {
   return Generation.of(await loadSnapshot(store, await store.getManifest((await store.currentId()) as string)));
@@ -173,5 +174,79 @@ test("local exceptions alone are no section, whether or not another source is li
     await run(place, exported);
     await run(place, local, names);
     expect((await generationOf(place.store)).vrps?.size).toBe(10);
+  });
+});
+
+describe("local exceptions of two files about the same addresses", () => {
+  const names = "{name: names, section: as_names, format: name-list, location: names}";
+  const slurm = (name: string, more = "") => `{name: ${name}, section: vrps, format: slurm, location: ${name}${more}}`;
+  const optional = ", required: false";
+  const asserting = (prefix: string) => slurmFile([], [{ asn: 64496, prefix }]);
+  const asserted = async ({ store }: Workplace) => {
+    const { vrps } = await generationOf(store);
+    const all = Array.from({ length: vrps?.size ?? 0 }, (_, at) => vrps?.vrpAt(at));
+    return all.flatMap((vrp) => (vrp?.ta === "slurm" ? [formatPrefix(vrp.prefix)] : []));
+  };
+
+  test("an optional file is refused by its name, and all else is imported", async () => {
+    await atWork(async (place) => {
+      await place.write("a", asserting("12.0.0.0/16"));
+      await place.write("b", asserting("13.0.0.0/16"));
+      await run(place, exported, slurm("a", optional), slurm("b", optional), names);
+      expect(await asserted(place)).toEqual(["12.0.0.0/16", "13.0.0.0/16"]);
+      await place.write("b", asserting("12.0.1.0/24"));
+      await place.write("names", namesFile(11));
+      const report = await run(place, exported, slurm("a", optional), slurm("b", optional), names);
+      expect(report.sources).toMatchObject([
+        { name: "vrps", state: "read" },
+        { name: "a", state: "read" },
+        {
+          name: "b",
+          state: "failed",
+          error: expect.stringMatching(/\/b: 12\.0\.1\.0\/24 overlaps 12\.0\.0\.0\/16 of \S+\/a: SLURM files must not cover/),
+        },
+        { name: "names", accepted: 11 },
+      ]);
+      expect(await asserted(place)).toEqual(["12.0.0.0/16"]);
+      const { manifest } = await generationOf(place.store);
+      expect(manifest.sections.vrps?.sources.map(({ name, error }) => [name, error])).toEqual([
+        ["vrps", null],
+        ["a", null],
+        ["b", "could not be read in the last run"],
+      ]);
+    });
+  });
+
+  test("an optional file yields to a required one, although it is listed first; of two required ones the later ends the run", async () => {
+    await atWork(async (place) => {
+      await place.write("a", asserting("12.0.0.0/16"));
+      await place.write("b", asserting("12.0.1.0/24"));
+      const report = await run(place, slurm("a", optional), exported, slurm("b"));
+      expect(report.sources.map(({ name, state }) => [name, state])).toEqual([
+        ["a", "failed"],
+        ["vrps", "read"],
+        ["b", "read"],
+      ]);
+      expect(await asserted(place)).toEqual(["12.0.1.0/24"]);
+      await expect(run(place, slurm("a"), exported, slurm("b"))).rejects.toThrow(/\/b: 12\.0\.1\.0\/24 overlaps/);
+    });
+  });
+
+  test("a third file with the content of a refused one is refused too; one with the content of a file in use counts once", async () => {
+    await atWork(async (place) => {
+      await place.write("a", asserting("12.0.0.0/16"));
+      await place.write("b", asserting("12.0.1.0/24"));
+      await place.write("c", asserting("12.0.1.0/24"));
+      await place.write("d", asserting("12.0.0.0/16"));
+      const report = await run(place, exported, ...["a", "b", "c", "d"].map((name) => slurm(name, optional)));
+      expect(report.sources.map(({ name, state }) => [name, state])).toEqual([
+        ["vrps", "read"],
+        ["a", "read"],
+        ["b", "failed"],
+        ["c", "failed"],
+        ["d", "read"],
+      ]);
+      expect(report.sources[4]?.notes).toContain("has the same content as source a, and is counted once");
+    });
   });
 });
