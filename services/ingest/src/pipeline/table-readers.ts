@@ -2,7 +2,7 @@
 
 import { formatPrefix } from "@netfacts/address";
 import type { Aspa, Vrp } from "@netfacts/rpki";
-import type { NetworkTypeStatement, ProfileBasis } from "@netfacts/snapshot";
+import type { NetworkTypeRecord, NetworkTypeStatement, ProfileBasis } from "@netfacts/snapshot";
 import type { ObservationList } from "../assembly/observation-list.ts";
 import type { ProfileSource } from "../assembly/profiles.ts";
 import { refuseOverlap, type SlurmFile } from "../assembly/slurm.ts";
@@ -22,13 +22,14 @@ import { readRoutinatorCsv } from "../readers/routinator-csv.ts";
 import { readRoutinatorJson, readRoutinatorJsonExt } from "../readers/routinator-json.ts";
 import { readRpkiClientJson } from "../readers/rpki-client-json.ts";
 import { readRtr } from "../readers/rtr.ts";
-import { readSlurm } from "../readers/slurm.ts";
+import { readSlurm, slurmAnchor } from "../readers/slurm.ts";
 import type { VrpExport } from "../readers/vrp-export.ts";
 import type { BuiltFormat, BuiltSection, RangeType, SourceConfig } from "../sources/index.ts";
 import type { NameSource, OrganisationSource, RegistrySource } from "../statements/stated.ts";
 import type { ObservedSample } from "../verify/check-locations.ts";
 import { SampledRecords } from "../verify/sampled-records.ts";
 import { TableSamples } from "../verify/table-samples.ts";
+import { BoundedNames } from "./bounded-names.ts";
 
 /** What all sections but the routes are built from, filled source by source. */
 export class TableInputs {
@@ -37,6 +38,8 @@ export class TableInputs {
   /** Of the exports that have ASPAs. */
   readonly aspas: Iterable<Aspa>[] = [];
   readonly slurm: SlurmFile[] = [];
+  /** Of VRPs and ASPAs. */
+  readonly anchors = new BoundedNames("trust anchors", [slurmAnchor]);
   readonly names = new Map<number, string>();
   /** The same by source, in the order of the file. */
   readonly namesBySource: NameSource[] = [];
@@ -44,9 +47,11 @@ export class TableInputs {
   hasOverriddenNames = false;
   /** In the order of the file: of two that say something of an AS the later counts. */
   readonly profiles: ProfileSource[] = [];
+  readonly profileTypes = new BoundedNames("network types");
   /** By PeeringDB's number. */
   readonly organisations = new Map<number, OrganisationSource>();
   readonly networkTypes = new SampledRecords("network_types", (record) => ("asn" in record ? record.asn : formatPrefix(record.prefix)));
+  readonly listedTypes = new BoundedNames("network types");
   /** Of geofeeds. */
   readonly locations = new SampledRecords("locations", ({ prefix }) => formatPrefix(prefix));
   readonly observations: ObservationList[] = [];
@@ -74,7 +79,7 @@ export interface Reading {
 export type TableFormat = Exclude<BuiltFormat, "mrt">;
 
 /** What a reader knows of its source. */
-export type ReadSource = Pick<SourceConfig, "name" | "rangeType" | "feeds"> & { readonly section: BuiltSection };
+export type ReadSource = Pick<SourceConfig, "name" | "location" | "rangeType" | "feeds"> & { readonly section: BuiltSection };
 
 export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: TableInputs, source: ReadSource) => Promise<Reading>> = {
   async delegated(content, inputs) {
@@ -88,20 +93,19 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
   },
 
   async "rpki-client-json"(content, inputs) {
-    return exported(await readRpkiClientJson(content), inputs);
+    return exported(await readRpkiClientJson(content), inputs, content.file);
   },
 
   async "routinator-json"(content, inputs) {
-    return exported(await readRoutinatorJson(content), inputs);
+    return exported(await readRoutinatorJson(content), inputs, content.file);
   },
 
   async "routinator-jsonext"(content, inputs) {
-    return exported(await readRoutinatorJsonExt(content), inputs);
+    return exported(await readRoutinatorJsonExt(content), inputs, content.file);
   },
 
   async "routinator-csv"(content, inputs) {
-    const { vrps, report } = await readRoutinatorCsv(content);
-    return { report, add: (source) => addVrps(vrps, inputs, source) };
+    return exported({ ...(await readRoutinatorCsv(content)), aspas: null }, inputs, content.file);
   },
 
   async rtr(content, inputs) {
@@ -128,9 +132,9 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
     return readNames(readAutnums, content, inputs);
   },
 
-  async "peeringdb-net"(content, inputs, { section }) {
+  async "peeringdb-net"(content, inputs, of) {
     const { networks, report } = await readPeeringDbNet(content);
-    return { report, add: (source) => addProfiles(networks, "peeringdb:net.info_type", { inputs, section, source }) };
+    return { report, add: () => addProfiles(networks, "peeringdb:net.info_type", { inputs, of }) };
   },
 
   async "peeringdb-org"(content, inputs) {
@@ -144,18 +148,18 @@ export const tableReaders: Record<TableFormat, (content: SourceContent, inputs: 
     return { report, add };
   },
 
-  async "overrides-csv"(content, inputs, { section }) {
+  async "overrides-csv"(content, inputs, of) {
     const { overrides, report } = await readOverridesCsv(content);
-    const add = (source: string) => {
-      if (section === "as_names") inputs.hasOverriddenNames = true;
-      addProfiles(overrides, "operator:overrides", { inputs, section, source });
+    const add = () => {
+      if (of.section === "as_names") inputs.hasOverriddenNames = true;
+      addProfiles(overrides, "operator:overrides", { inputs, of });
     };
     return { report, add };
   },
 
-  async "network-types-csv"(content, inputs) {
+  async "network-types-csv"(content, inputs, source) {
     const { types, report } = await readNetworkTypesCsv(content);
-    return { report, add: (source) => inputs.networkTypes.add(source, types) };
+    return { report, add: () => addNetworkTypes(types, inputs, source) };
   },
 
   async "aws-ip-ranges"(content, inputs, source) {
@@ -212,8 +216,9 @@ const noDetail: RangeDetail = { region: null, services: [] };
 function ranges(
   { ranges: found, report }: { readonly ranges: readonly ListedRange[]; readonly report: ReaderReport },
   inputs: TableInputs,
-  { name, rangeType }: ReadSource,
+  source: ReadSource,
 ): Reading {
+  const { name, rangeType } = source;
   // `readSources` refuses a list of ranges without a type.
   const { type, provider, confidence } = rangeType as RangeType;
   const statements = new Map<RangeDetail, NetworkTypeStatement>();
@@ -225,21 +230,36 @@ function ranges(
   };
   return {
     report,
-    add: (source) =>
-      inputs.networkTypes.add(
-        source,
+    add: () =>
+      addNetworkTypes(
         found.map(({ prefix, detail }) => ({ prefix, statement: statementOf(detail) })),
+        inputs,
+        source,
       ),
   };
+}
+
+function addNetworkTypes(records: readonly NetworkTypeRecord[], inputs: TableInputs, { name, location }: ReadSource): void {
+  const statements = new Set(records.map(({ statement }) => statement));
+  inputs.listedTypes.join(
+    location,
+    [...statements].flatMap(({ types }) => types),
+  );
+  inputs.networkTypes.add(name, records);
 }
 
 /** The names of profiles, or all else that they say: one file may serve both sections. */
 function addProfiles(
   records: ReadonlyMap<number, ProfileRecord>,
   basis: ProfileBasis,
-  { inputs, section, source }: { readonly inputs: TableInputs; readonly section: BuiltSection; readonly source: string },
+  { inputs, of: { name: source, location, section } }: { readonly inputs: TableInputs; readonly of: ReadSource },
 ): void {
   if (section === "profiles") {
+    const types = [...records.values()].flatMap(({ networkType }) => networkType ?? []);
+    inputs.profileTypes.join(
+      location,
+      types.flatMap(({ type, also = [] }) => [type, ...also]),
+    );
     inputs.samples.addProfiles(source, records, basis);
     inputs.profiles.push({ source, basis, records });
     return;
@@ -261,14 +281,16 @@ function addVrps(vrps: Iterable<Vrp>, inputs: TableInputs, source: string): void
   inputs.vrps.push(vrps);
 }
 
-function exported({ vrps, aspas, report }: VrpExport, inputs: TableInputs): Reading {
-  if (aspas === null) return { report, add: (source) => addVrps(vrps, inputs, source) };
-  const { records, read } = aspas;
+function exported({ vrps, aspas, report }: VrpExport, inputs: TableInputs, file: string): Reading {
   const add = (source: string) => {
+    inputs.anchors.join(file, [...vrps.anchors, ...(aspas?.records ?? []).flatMap(({ ta }) => ta ?? [])]);
     addVrps(vrps, inputs, source);
-    inputs.samples.addAspas(source, records);
-    inputs.aspas.push(records);
+    if (aspas === null) return;
+    inputs.samples.addAspas(source, aspas.records);
+    inputs.aspas.push(aspas.records);
   };
+  if (aspas === null) return { report, add };
+  const { records, read } = aspas;
   return { report, add, side: { section: "aspas", accepted: records.length, skipped: read - records.length } };
 }
 

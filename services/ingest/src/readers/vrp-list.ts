@@ -57,6 +57,11 @@ export class VrpList implements Iterable<Vrp> {
     return held === -1;
   }
 
+  /** The trust anchors that were added, in their order. */
+  get anchors(): readonly string[] {
+    return this.#anchors;
+  }
+
   /** Drops what expired before `now` (Unix seconds), telling each. No more may be added afterwards. */
   dropExpired(now: number, told: (offset: number, text: string) => void): void {
     let kept = 0;
