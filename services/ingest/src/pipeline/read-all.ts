@@ -4,6 +4,7 @@ import type { SectionName, SourceEntry } from "@netfacts/snapshot";
 import type { ReaderReport } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf, storedFormat } from "../sources/index.ts";
 import { duplicateTables, sameContentText } from "./duplicates.ts";
+import { haveAspasEnded } from "./ended-aspas.ts";
 import { asOfBefore, dateOf, olderText, type SourceDate } from "./future-date.ts";
 import { inFileOrder, isRibSource, type ListedSource, type TableSource } from "./listed-sources.ts";
 import type { StoredFile } from "./open-source.ts";
@@ -24,7 +25,7 @@ export interface ReadSources {
   readonly sources: SourcesBySection;
   /** Names of sources that could not be read, in any version. */
   readonly failed: ReadonlySet<string>;
-  /** Sections whose data were given up. */
+  /** Sections whose data were given up, or have no source any more. */
   readonly withdrawn: readonly SectionName[];
 }
 
@@ -94,7 +95,13 @@ export async function readAll(run: Run): Promise<ReadSources> {
     for (const { format, notes } of run.report.sources)
       if (format === "slurm") notes.push("not applied: no VRPs were read, and exceptions alone are not data");
   }
-  return { inputs, sources, failed: new Set(failed.map(({ name }) => name)), withdrawn };
+  const failedNames = new Set(failed.map(({ name }) => name));
+  if (haveAspasEnded(run, sources, failedNames)) {
+    withdrawn.push("aspas");
+    for (const { section, format, notes } of run.report.sources)
+      if (section === "vrps" && !isStanding(format)) notes.push("no source has ASPAs any more: section aspas was removed");
+  }
+  return { inputs, sources, failed: failedNames, withdrawn };
 }
 
 /**

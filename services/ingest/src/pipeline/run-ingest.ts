@@ -28,7 +28,7 @@ export class IngestError extends Error {
  *
  * A required source that cannot be trusted ends the run with `IngestError`, as does a full disk; an optional one is reported
  * and left out, or read in its last good version where that was kept; a section none of whose sources could be read, or that shrank too
- * much, stays as the last snapshot has it, but for one whose RTR data were given up: that is withdrawn.
+ * much, stays as the last snapshot has it. Withdrawn are one whose RTR data were given up, and ASPAs that no source has any more.
  */
 export async function runIngest(options: RunOptions): Promise<RunReport> {
   const report = new OngoingReport(options.config);

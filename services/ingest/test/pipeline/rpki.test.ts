@@ -69,6 +69,59 @@ test("an export without ASPAs leaves it open who has one; a format that has none
   });
 });
 
+describe("ASPAs that no source has any more", () => {
+  const customers = async ({ store }: Workplace) => (await generationOf(store)).aspas?.size ?? null;
+  const csv = exported.replace("rpki-client-json, location: vrps", "routinator-csv, location: csv");
+  const ended = "no source has ASPAs any more: section aspas was removed";
+
+  /** A snapshot with an ASPA of `vrps`, and files without any. */
+  const atAspas = (use: (place: Workplace) => Promise<void>) =>
+    atWork(async (place) => {
+      await place.write("vrps", withAspas([{ customer_asid: 9, providers: [3] }]));
+      await place.write("csv", "ASN,IP Prefix,Max Length,Trust Anchor\nAS9,11.0.0.0/24,25,ripe\nAS9,11.0.1.0/24,24,ripe\n");
+      await place.write("other", vrpFile(2, "2025-11-21T08:55:00Z"));
+      await run(place, exported);
+      expect(await customers(place)).toBe(1);
+      await use(place);
+    });
+
+  test("are removed when their source has another format now, and come back with the next export that has some", async () => {
+    await atAspas(async (place) => {
+      const report = await run(place, csv);
+      expect(await customers(place)).toBeNull();
+      expect((await generationOf(place.store)).manifest.removed_sections).toEqual(["aspas"]);
+      expect(report.sources[0]?.notes).toContain(ended);
+      expect((await run(place, csv)).sources[0]?.notes).not.toContain(ended);
+      await run(place, exported);
+      expect(await customers(place)).toBe(1);
+    });
+  });
+
+  test("are removed when their source is no longer listed, but not while another source could not be read", async () => {
+    await atAspas(async (place) => {
+      const other = exported.replace("name: vrps", "name: other").replace("location: vrps", "location: other");
+      await run(place, other, "{name: more, section: vrps, format: rpki-client-json, location: away, required: false}");
+      expect(await customers(place)).toBe(1);
+      await run(place, other);
+      expect(await customers(place)).toBeNull();
+    });
+  });
+
+  test("stay when their source only lacks them in the same format, until that is accepted", async () => {
+    await atAspas(async (place) => {
+      await place.write("vrps", vrpFile(2));
+      const report = await run(place, exported);
+      expect(report.sections.find(({ name }) => name === "aspas")).toMatchObject({
+        kept: true,
+        refused: "has 0 ASPAs, compared with 1 in the last snapshot: it shrank by more than section_shrink_max (0.2) allows",
+      });
+      expect(await customers(place)).toBe(1);
+      await runIngest({ config: await place.sources(`sources:\n  - ${exported}\n`), store: place.store, acceptShrink: ["aspas"] });
+      expect(await customers(place)).toBeNull();
+    });
+  });
+});
+
 /** An export with so many VRPs of each trust anchor. */
 const ofAnchors = (counts: Record<string, number>) => {
   const roas = Object.entries(counts).flatMap(([ta, count], at) =>
