@@ -18,6 +18,11 @@ export interface UpdatesGap {
   readonly to: number | null;
 }
 
+/** Sessions begin while updates are collected, a few at a time. A file is another collector's if it has at least so many new peers … */
+const newPeersMin = 3;
+/** … and more than so many of them for each peer of the table. */
+const newPeersPerKnownMax = 10;
+
 /** What became of the updates of one table. */
 export interface ReadUpdates {
   readonly report: ReaderReport;
@@ -129,9 +134,16 @@ export class UpdateFeed {
   }
 
   /** Judges a file that was read to its end. @throws SourceError */
-  check({ name, from, latest, records, bad, table, example }: UpdateFileCounts): void {
+  check({ name, from, latest, records, bad, table, peers, example }: UpdateFileCounts): void {
     if (table > 0)
       throw new SourceError(name, { offset: 0 }, `is a table (${table} records), not updates; use it as a source of section routes`);
+    const { known, others } = peers;
+    if (others >= newPeersMin && others > known * newPeersPerKnownMax)
+      throw new SourceError(
+        name,
+        null,
+        `has updates of another collector: ${known} of its ${known + others} peers are peers of the table; check location and applies_to`,
+      );
     const future = latest === null ? null : futureText(this.#source, latest, "the time of a record");
     if (future !== null && this.#source.futureDates === "refuse") throw new SourceError(name, null, future);
     this.#isFuture ||= future !== null;
@@ -208,6 +220,7 @@ export class UpdateFeed {
       notes: [
         `${this.#files.length} files: ${counts.announced} routes announced, ${counts.withdrawn} withdrawn, ${counts.stateChanges} changes of state`,
         ...(counts.sessionsLost > 0 ? [`${counts.sessionsLost} sessions lost, and ${counts.routesLost} routes with them`] : []),
+        ...(counts.newPeers > 0 ? [`peers that the table does not have: ${counts.newPeers}`] : []),
         ...(this.#isFuture ? ["times in the future, which were ignored"] : []),
         ...gaps.map((gap) => `updates ${spanText(gap)} are missing`),
       ],

@@ -50,6 +50,11 @@ export class ReplayTable implements RibSink {
     return this.#routes;
   }
 
+  /** Peers met so far, also those without routes by now. They are numbered in the order met. */
+  get peers(): number {
+    return this.#peers.length;
+  }
+
   peerIndex(peers: Peer[], collectorId: number, viewName: string): void {
     this.#local = peers.map((peer) => this.#peerNumber(peer));
     this.#collectorId = collectorId;

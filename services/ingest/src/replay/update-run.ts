@@ -1,5 +1,6 @@
 /** Applies records of update files to a table, and counts what they did. */
 
+import type { Address } from "@netfacts/address";
 import { timestamp } from "@netfacts/contracts";
 import type { MpReach, PathAttributes, RecordReading, RoutePrefix, StateChangeBody, UpdateBody } from "@netfacts/mrt";
 import type { ReplayTable } from "./replay-table.ts";
@@ -15,6 +16,8 @@ export interface UpdateFileCounts {
   readonly bad: number;
   /** Records of a table, where no other one is of updates; 0: it has some. */
   readonly table: number;
+  /** Different peers of what was applied: those of the RIB, and others. */
+  readonly peers: { readonly known: number; readonly others: number };
   /** The first bad record. */
   readonly example: { readonly offset: number; readonly detail: string } | null;
 }
@@ -32,6 +35,8 @@ export interface UpdatesReport {
   /** Sessions that left Established, or came up though nobody saw them go, and the routes that went with them. */
   sessionsLost: number;
   routesLost: number;
+  /** Peers that the RIB does not have. */
+  newPeers: number;
   /** Records older than the RIB, which has them already. */
   beforeRib: number;
   /** Messages that the collector sent itself, and prefixes of multicast and other families: of no concern for the table. */
@@ -66,6 +71,8 @@ export class UpdateRun {
   readonly #encode: EncodeAttributes;
   readonly #ribFrom: number;
   readonly #gapSeconds: number;
+  /** The peers of the RIB have the numbers below this one. */
+  readonly #ribPeers: number;
   /** Time of the latest record so far: the RIB's last at first. */
   #latest: number;
   /** Time of the last record whose time was not wrong. */
@@ -80,6 +87,8 @@ export class UpdateRun {
   #recordsBefore = 0;
   #tableRecords = 0;
   #hasUpdates = false;
+  /** Numbers of the peers of the file at hand. */
+  readonly #peers = new Set<number>();
   #badBefore = 0;
   #example: UpdateFileCounts["example"] = null;
   readonly report: UpdatesReport;
@@ -97,6 +106,7 @@ export class UpdateRun {
     this.#latest = lastTimestamp;
     this.#clock = lastTimestamp;
     this.#gapSeconds = gapSeconds;
+    this.#ribPeers = table.peers;
     this.report = {
       records: 0,
       messages: 0,
@@ -106,6 +116,7 @@ export class UpdateRun {
       withdrawnUnknown: 0,
       sessionsLost: 0,
       routesLost: 0,
+      newPeers: 0,
       beforeRib: 0,
       sent: 0,
       otherFamilies: 0,
@@ -128,13 +139,16 @@ export class UpdateRun {
     this.#example = null;
     this.#tableRecords = 0;
     this.#hasUpdates = false;
+    this.#peers.clear();
   }
 
   /** Applies what is left of the file at hand. @returns its counts */
   end(): UpdateFileCounts {
     if (this.#held !== null) this.#apply(this.#held, this.#nextOfLast(this.#held.header.timestamp));
     this.#held = null;
+    this.report.newPeers = this.#table.peers - this.#ribPeers;
     const { records, bad } = this.report;
+    const known = [...this.#peers].filter((number) => number < this.#ribPeers).length;
     return {
       name: this.#name,
       from: this.#from,
@@ -142,6 +156,7 @@ export class UpdateRun {
       records: records - this.#recordsBefore,
       bad: bad - this.#badBefore,
       table: this.#hasUpdates ? 0 : this.#tableRecords,
+      peers: { known, others: this.#peers.size - known },
       example: this.#example,
     };
   }
@@ -208,7 +223,7 @@ export class UpdateRun {
   #stateChange({ session: { peer }, oldState, newState }: StateChangeBody): void {
     this.report.stateChanges++;
     if (peer.address === null || (oldState === established) === (newState === established)) return;
-    const routes = this.#table.removePeer(this.#table.peerOf(peer.address, peer.asn));
+    const routes = this.#table.removePeer(this.#peerOf(peer.address, peer.asn));
     // A session begins without routes (RFC 4271 §8). Those of the one before are left where its end was not recorded, as by a collector that crashed.
     if (oldState === established || routes > 0) this.report.sessionsLost++;
     this.report.routesLost += routes;
@@ -230,13 +245,19 @@ export class UpdateRun {
     if (missing !== null) this.#bad(offset, missing);
     const isBad = isMalformed || missing !== null;
     this.report.messages++;
-    const number = this.#table.peerOf(peer.address, peer.asn);
+    const number = this.#peerOf(peer.address, peer.asn);
     this.#withdraw(withdrawn, number);
     for (const { safi, prefixes } of attributes.mpUnreach) if (this.#ofConcern(safi, prefixes)) this.#withdraw(prefixes, number);
     const announce = (prefixes: readonly RoutePrefix[], reach: MpReach | null) =>
       isBad ? this.#withdraw(prefixes, number) : this.#announce(prefixes, reach, number, at, attributes, addPath);
     announce(announced, null);
     for (const reach of attributes.mpReach) if (this.#ofConcern(reach.safi, reach.prefixes)) announce(reach.prefixes, reach);
+  }
+
+  #peerOf(address: Address, asn: number): number {
+    const number = this.#table.peerOf(address, asn);
+    this.#peers.add(number);
+    return number;
   }
 
   #announce(

@@ -352,3 +352,43 @@ test("updates of one of two collectors change its table only", async () => {
     expect(manifest.sections.routes?.as_of).toBe("2025-11-21T08:55:00Z");
   });
 });
+
+const newPeers = (count: number, seconds = 10) =>
+  Array.from({ length: count }, (_, at) => {
+    const peer = { address: `192.0.2.${100 + at}`, asn: 64600 + at };
+    return update(seconds, { announced: ["11.0.0.0/24"], path: `${peer.asn} 9` }, peer);
+  });
+const ofTable = (seconds: number) => update(seconds, { announced: ["11.0.0.0/24"], path: "64500 66" });
+
+test.each([
+  ["none is of the table", newPeers(3), "0 of its 3"],
+  ["hardly one is of the table", [ofTable(9), ...newPeers(11)], "1 of its 12"],
+])("updates of peers of which %s are refused as another collector's, with all behind them", async (_what, messages, told) => {
+  await withUpdates({ a: ofTable(5), b: Buffer.concat(messages), c: ofTable(20) }, async (place) => {
+    const { report, manifest, origins } = await ran(place, await place.sources(listed(", required: false")));
+    expect(report.sources[1]).toMatchObject({
+      state: "kept",
+      error: expect.stringMatching(
+        `updates/b: has updates of another collector: ${told} peers are peers of the table; check location and applies_to$`,
+      ),
+      updates: { files: 1 },
+    });
+    expect(origins("11.0.0.0/24").sort()).toEqual(["66×1", "9×1"]);
+    expect(manifest.sections.routes?.updates_gaps).toEqual([{ collector: "rrc00", from: "2025-11-21T08:55:05Z", to: null }]);
+    await expect(ran(place, await place.sources(listed()))).rejects.toThrow(/updates\/b: has updates of another collector/);
+  });
+});
+
+test.each([
+  ["two sessions begin while the peers of the table say nothing", newPeers(2), 2],
+  ["many sessions begin beside a peer of the table", [ofTable(9), ...newPeers(10)], 10],
+  ["a peer of the table only goes down", [madeStateChange(first, 6, 1, ribAt + 9), ...newPeers(10)], 10],
+])("updates are of the table's collector where %s; the report says how many are new", async (_what, messages, count) => {
+  await withUpdates({ a: Buffer.concat(messages) }, async (place) => {
+    const { report } = await ran(place, await place.sources(listed()));
+    expect(report.sources[1]).toMatchObject({
+      state: "read",
+      notes: expect.arrayContaining([`peers that the table does not have: ${count}`]),
+    });
+  });
+});
