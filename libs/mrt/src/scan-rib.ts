@@ -20,6 +20,8 @@ import { RibEntries } from "./rib-entry.ts";
 
 /** A dump takes minutes; a record whose time differs by more from its peer index table, or from the first record of TABLE_DUMP, is damaged, and would date all of the table. */
 const dumpSecondsMax = 86_400;
+/** A dump may have a peer index table for each of its parts, written one after the other. */
+const partsSecondsMax = 600;
 /** Examples kept per reason. */
 export const examplesMaxDefault = 5;
 
@@ -126,6 +128,8 @@ class RibScan {
   #peerCount = -1;
   /** Of the peer index table. */
   #tableTimestamp = 0;
+  /** The first peer index table. */
+  #first: { readonly collectorId: number; readonly viewName: string; readonly timestamp: number } | null = null;
   /** What to tell the sink again when routes of TABLE_DUMP stand between those of TABLE_DUMP_V2. */
   #tellAgain: (() => void) | null = null;
   #records = 0;
@@ -197,11 +201,22 @@ class RibScan {
   #peerIndexTable(bytes: Uint8Array, start: number, end: number, timestamp: number, offset: number): void {
     const table = readPeerIndexTable(bytes, start, end);
     if (typeof table === "string") throw new MrtError("bad-peer-index", this.#name, offset, table);
+    const { collectorId, viewName } = table;
+    this.#first ??= { collectorId, viewName, timestamp };
+    const first = this.#first;
+    const isOfFirst = collectorId === first.collectorId && viewName === first.viewName;
+    if (isOfFirst && Math.abs(timestamp - first.timestamp) > partsSecondsMax)
+      throw new MrtError(
+        "two-dumps",
+        this.#name,
+        offset,
+        `has tables of two times, ${timeText(first.timestamp)} and ${timeText(timestamp)}; keep only the later one`,
+      );
     this.#peerCount = table.peers.length;
     this.#tableTimestamp = timestamp;
     this.#seen(timestamp);
-    this.#sink.peerIndex(table.peers, table.collectorId, table.viewName, timestamp);
-    this.#tellAgain = () => this.#sink.peerIndex(table.peers, table.collectorId, table.viewName, timestamp);
+    this.#sink.peerIndex(table.peers, collectorId, viewName, timestamp);
+    this.#tellAgain = () => this.#sink.peerIndex(table.peers, collectorId, viewName, timestamp);
     this.#oldTable.interrupt();
   }
 
@@ -297,6 +312,10 @@ class RibScan {
     entry.count += count;
     if (entry.examples.length < this.#examplesMax) entry.examples.push({ offset, detail });
   }
+}
+
+function timeText(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().replace(".000", "");
 }
 
 function sequenceText(bytes: Uint8Array, start: number, end: number): string {

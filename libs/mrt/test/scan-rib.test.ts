@@ -439,6 +439,26 @@ describe("a whole input is refused", () => {
     });
   });
 
+  test("when it has two dumps of one collector, with the times of both", async () => {
+    const first = Buffer.concat([index, good]);
+    const later = peerIndexRecord(peers, "view", 0x0a000001, writtenAt + 601);
+    for (const dumps of [first, Buffer.concat([first, peerIndexRecord(peers, "other", 0x0a000001)])])
+      expect(await refusal(Buffer.concat([dumps, later, good]))).toMatchObject({
+        code: "two-dumps",
+        offset: dumps.length,
+        message: expect.stringContaining("has tables of two times, 2023-11-14T22:13:20Z and 2023-11-14T22:23:21Z; keep only the later one"),
+      });
+  });
+
+  test.each([
+    ["ten minutes later", peerIndexRecord(peers, "view", 0x0a000001, writtenAt + 600)],
+    ["of another view", peerIndexRecord(peers, "other", 0x0a000001, writtenAt + 28_800)],
+    ["of another collector", peerIndexRecord(peers, "view", 0x0a000002, writtenAt + 28_800)],
+  ])("but not for another peer index table %s", async (_, later) => {
+    const { report } = await dump(Buffer.concat([index, good, later]));
+    expect(report.records).toBe(3);
+  });
+
   test("when it ends inside a record, with the byte where that record begins", async () => {
     const bytes = Buffer.concat([index, good, good]);
     const error = await refusal(bytes.subarray(0, bytes.length - 1), { name: "rib.gz" });
