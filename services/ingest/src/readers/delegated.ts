@@ -61,7 +61,8 @@ function countErrorOf(registry: string, max: number | null): CountError {
  * The sink is called before the whole file is known to be good: on an error what it got is to be thrown away. Throws
  * `SourceError` for what is no such file, has no records, more bad lines than allowed, ends within a line, or differs from its own counts by more
  * than is known of its registry; a smaller difference is a note. So it does for an address that is in more than 16 of its records. `kinds` of the report are blocks and AS numbers that somebody holds, by registry too, as one's
- * file can stand in another's place: registries split and join what is free as they like.
+ * file can stand in another's place, and those that tell their holder, as a plain file can in an extended one's: registries split and join what is
+ * free as they like.
  */
 export async function readDelegated(content: SourceContent, sink: (record: DelegationRecord) => void): Promise<ReaderReport> {
   const { file, badRecordsMax, countErrorMax = null, registry: expected = null } = content;
@@ -71,6 +72,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
   const found: Record<Kind, number> = { ipv4: 0, ipv6: 0, asn: 0 };
   const held: Record<Kind, number> = { ipv4: 0, ipv6: 0, asn: 0 };
   const heldOf: Record<string, number> = {};
+  let withHolder = 0;
   const opaqueIds = new Map<string, string>();
   const overlaps = { ipv4: new Overlaps(), ipv6: new Overlaps() };
   const known: { header: Header | null } = { header: null };
@@ -108,6 +110,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
     tally.accepted++;
     if (record.status === "allocated" || record.status === "assigned") {
       held[record.kind]++;
+      if (record.opaqueId !== null) withHolder++;
       const of = `records of ${record.registry}`;
       heldOf[of] = (heldOf[of] ?? 0) + 1;
     }
@@ -152,7 +155,13 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
     skipped: tally.skipped(),
     asOf,
     notes,
-    kinds: { "IPv4 blocks": held.ipv4, "IPv6 blocks": held.ipv6, "AS number blocks": held.asn, ...heldOf },
+    kinds: {
+      "IPv4 blocks": held.ipv4,
+      "IPv6 blocks": held.ipv6,
+      "AS number blocks": held.asn,
+      "records with a holder": withHolder,
+      ...heldOf,
+    },
   };
 }
 

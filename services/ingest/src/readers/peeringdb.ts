@@ -25,7 +25,7 @@ const severalTypesConfidence = 0.5;
 /**
  * Reads networks by AS number; of several of one AS the last stays. Only those of status `ok` are taken. Network types are `info_type`,
  * then `info_types`, each as one word: `Cable/DSL/ISP` is `cable_dsl_isp`; `Not Disclosed` is none. A website that is no http
- * URL is left out, and counted.
+ * URL is left out, and counted. `kinds` of the report are the networks that tell a fact, for each: a member that is renamed takes it from all.
  *
  * Throws `SourceError` with the byte for what is no such answer, has no networks, or more bad ones than allowed.
  */
@@ -54,7 +54,14 @@ export async function readPeeringDbNet(content: SourceContent): Promise<{ networ
     };
     return { key: asn, record };
   });
-  return { networks: records, report };
+  const having = (field: keyof ProfileRecord) => [...records.values()].filter((record) => record[field] !== undefined).length;
+  const kinds = {
+    "networks with a name": having("name"),
+    "networks with an organisation": having("orgId"),
+    "networks with a website": having("website"),
+    "networks with a network type": having("networkType"),
+  };
+  return { networks: records, report: { ...report, kinds } };
 }
 
 /** Reads organisations by PeeringDB's number of them; otherwise as `readPeeringDbNet`. */
@@ -72,7 +79,12 @@ export async function readPeeringDbOrg(
     if (website === null) return "website is not a string";
     return { key: item.id, record: { name: readable, website: texts.website(website), ...countryOf(item.country) } };
   });
-  return { organisations: records, report };
+  const all = [...records.values()];
+  const kinds = {
+    "organisations with a website": all.filter(({ website }) => website !== null).length,
+    "organisations with a country": all.filter(({ country }) => country !== undefined).length,
+  };
+  return { organisations: records, report: { ...report, kinds } };
 }
 
 /** Texts of an answer, with a count of websites that are none. */

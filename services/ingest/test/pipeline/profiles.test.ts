@@ -100,3 +100,33 @@ test("network types are found by the most specific prefix and by AS number", asy
     expect(manifest.sections.network_types).toMatchObject({ counts: { prefixes: 2, asns: 1 }, stale_after_seconds: null });
   });
 });
+
+test.each([
+  ["nets", "org_id", "networks with an organisation"],
+  ["nets", "name", "networks with a name"],
+  ["nets", "website", "networks with a website"],
+  ["nets", "info_type", "networks with a network type"],
+  ["orgs", "website", "organisations with a website"],
+  ["orgs", "country", "organisations with a country"],
+])("PeeringDB's %s that no longer tell %s are refused", async (file, member, kind) => {
+  const many = (item: (id: number) => object) => JSON.stringify({ data: Array.from({ length: 60 }, (_, at) => item(at + 1)) });
+  const files = {
+    nets: many((id) => ({ asn: id, org_id: id, name: `Net ${id}`, website: "https://one.example", info_type: "NSP" })),
+    orgs: many((id) => ({ id, name: `Org ${id}`, website: "https://one.example", country: "NL" })),
+  };
+  await atWork(async (place) => {
+    await place.write("nets", files.nets);
+    await place.write("orgs", files.orgs);
+    const imported = () =>
+      run(
+        place,
+        "name: org, section: profiles, format: peeringdb-org, location: orgs",
+        "name: net, section: profiles, format: peeringdb-net, location: nets",
+      );
+    await imported();
+    await place.write(file, files[file as "nets" | "orgs"].replaceAll(`"${member}"`, `"${member}_"`));
+    await expect(imported()).rejects.toThrow(
+      `${file}: has 0 ${kind}, compared with 60 in the last good version: 60 are missing, more than kind_shrink_max (0.2) allows`,
+    );
+  });
+});

@@ -252,6 +252,20 @@ describe("a required source that cannot be trusted", () => {
     });
   });
 
+  test("a plain file of a registry in the place of its extended one: no record would have a holder", async () => {
+    await atWork(async (place) => {
+      const extended = delegatedFile("ripencc", 60);
+      await place.write("ripe", extended);
+      await run(place, allSources);
+      const before = await place.current();
+      await place.write("ripe", extended.replaceAll(/\|holder-\d+$/gm, ""));
+      expect((await failed(run(place, allSources))).message).toMatch(
+        /ripe: has 0 records with a holder, compared with 60 in the last good version: 60 are missing, more than kind_shrink_max \(0\.02\) allows/,
+      );
+      expect(await place.current()).toBe(before);
+    });
+  });
+
   test("a list of names that lacks more than a fiftieth of its names, and more than 50", async () => {
     await atWork(async (place) => {
       await place.write("names", namesFile(3_000));
