@@ -17,11 +17,18 @@ export interface AsNameRecord {
 /** From this share of the names on, a `, XX` at their end is the country and not a word of the name ("…, SA"). */
 const countryShareMin = 0.9;
 
-/** Reads lines `asn<TAB>name`; blank lines and lines that begin with `#` are passed over. Otherwise as `readAutnums`. */
+/** Of one line. Text: what is wrong. */
+type SplitLine = (line: string) => readonly [asn: string, name: string] | string;
+
+const notNamed = "not an AS number and a name";
+
+/** Reads lines `asn<TAB>name`, without a third column; blank lines and lines that begin with `#` are passed over. Otherwise as `readAutnums`. */
 export function readNameList(content: SourceContent, sink: (record: AsNameRecord) => void): Promise<ReaderReport> {
   return readNames(content, sink, (line) => {
     const tab = line.indexOf("\t");
-    return tab === -1 ? null : [line.slice(0, tab).trim(), line.slice(tab + 1)];
+    if (tab === -1) return notNamed;
+    const name = line.slice(tab + 1).trim();
+    return name.includes("\t") ? "a third column: a line has an AS number, a tab and a name" : [line.slice(0, tab).trim(), name];
   });
 }
 
@@ -33,9 +40,9 @@ export function readNameList(content: SourceContent, sink: (record: AsNameRecord
  * Throws `SourceError` for a file without names, with more bad lines than allowed, or cut within its last line.
  */
 export function readAutnums(content: SourceContent, sink: (record: AsNameRecord) => void): Promise<ReaderReport> {
-  const split = (line: string): [asn: string, name: string] | null => {
+  const split: SplitLine = (line) => {
     const match = /^((?:AS)?\d[\d.]*)[ \t]+(.*)$/.exec(line);
-    return match === null ? null : [match[1] as string, match[2] as string];
+    return match === null ? notNamed : [match[1] as string, match[2] as string];
   };
   // So potaroo's list ends. It names nothing, so that half of it would do no harm.
   return readNames(content, sink, split, (line) => /[ \t]-.*-$/.test(line));
@@ -44,7 +51,7 @@ export function readAutnums(content: SourceContent, sink: (record: AsNameRecord)
 async function readNames(
   content: SourceContent,
   sink: (record: AsNameRecord) => void,
-  split: (line: string) => [asn: string, name: string] | null,
+  split: SplitLine,
   mayEndWith: (line: string) => boolean = () => false,
 ): Promise<ReaderReport> {
   const { file, badRecordsMax } = content;
@@ -87,9 +94,10 @@ async function readNames(
 }
 
 /** Answers what is wrong as text. */
-function readRecord(parts: [asn: string, name: string] | null): { asn: number; name: string } | string {
-  const asn = parts === null ? null : parseAsn(parts[0]);
-  if (parts === null || asn === null) return "not an AS number and a name";
+function readRecord(parts: ReturnType<SplitLine>): { asn: number; name: string } | string {
+  if (typeof parts === "string") return parts;
+  const asn = parseAsn(parts[0]);
+  if (asn === null) return notNamed;
   const name = readName(parts[1]);
   return name === null ? `the name has control characters or more than ${nameLettersMax} letters` : { asn, name };
 }

@@ -94,6 +94,17 @@ test.each([
   expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 2 }] }]);
 });
 
+test("a third column in a list is no part of the name: the line is bad", async () => {
+  const { records, report } = await readAll(
+    readNameList,
+    contentOf("3\tMIT-GATEWAYS\tUS\n4\tISI-AS\t\n5\t\tTWO TABS\n", 9, { badRecordsMax: 0.5 }),
+  );
+  expect(records.map(({ name }) => name)).toEqual(["ISI-AS", "TWO TABS"]);
+  expect(report.skipped).toMatchObject([
+    { reason: "a third column: a line has an AS number, a tab and a name", bad: true, count: 1, examples: [{ line: 1 }] },
+  ]);
+});
+
 test("marks that turn the direction of text are no part of a name, and not shown of a bad line", async () => {
   const names: string[] = [];
   const report = await readNameList(contentOf("1\tA\u202eB\u2066C\n2\tX\u202e\u0007\n", 9, { badRecordsMax: 0.5 }), ({ name }) =>

@@ -75,6 +75,7 @@ export function obviousNames(bytes: Uint8Array, kind: "name-list" | "autnums", b
     const asn = parseAsn(line.slice(0, at).trim());
     const name = oneLine(line.slice(at + 1));
     if (asn === null || !isName(name)) return null;
+    if (kind === "name-list" && line.slice(at).trim().includes("\t")) return null;
     const bare = name.replace(/, ?[A-Z]{2}$/, "");
     const isPlaceholder = [name, bare].some(
       (text) => text.toUpperCase() === `AS${asn}` || (text.length > 1 && text.startsWith("-") && text.endsWith("-")),
