@@ -1,9 +1,9 @@
 /** Opens a source as its readers take it, and tells how much of it was read. */
 
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { type Content, ContentError, openContent, systemReason } from "@netfacts/content";
-import { headBytes, withLikeness } from "../readers/likeness.ts";
+import { headBytes, tailBytes, withLikeness } from "../readers/likeness.ts";
 import { type SourceContent, SourceError } from "../readers/reader-report.ts";
 import type { SourceConfig } from "../sources/index.ts";
 
@@ -54,8 +54,29 @@ export function openSource(source: SourceConfig, onBytes: BytesListener, signal?
       tell();
       return { bytes: content.bytesRead, sha256: digest.digest("hex") };
     },
-    explained: (error) => (error instanceof SourceError ? withLikeness(error, Buffer.concat(head), source.format) : error),
+    explained(error) {
+      if (!(error instanceof SourceError)) return error;
+      return withLikeness(error, { head: Buffer.concat(head), tail: tailOf(source.location) }, source.format);
+    },
   };
+}
+
+/** The last bytes of the file as it is stored; none where it cannot be read. */
+function tailOf(location: string): Uint8Array {
+  let file: number;
+  try {
+    file = openSync(location, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    return new Uint8Array(0);
+  }
+  try {
+    const bytes = new Uint8Array(tailBytes);
+    return bytes.subarray(0, readSync(file, bytes, 0, tailBytes, Math.max(0, fstatSync(file).size - tailBytes)));
+  } catch {
+    return new Uint8Array(0);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Tables of routes unpack to some ten times their size, lists and JSON to twenty at most: what goes far beyond is made to fill memory and time. */

@@ -3,9 +3,10 @@
 import { parseAsn } from "@netfacts/address";
 import { nameLettersMax, readName } from "./as-profiles.ts";
 import { boundedContent } from "./bounded-content.ts";
+import { isWebError, webError } from "./likeness.ts";
 import { cutLine, forEachLine } from "./lines.ts";
 import { ReadableText } from "./readable-text.ts";
-import { type ReaderReport, type SourceContent, Tally } from "./reader-report.ts";
+import { printable, type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 
 export interface AsNameRecord {
   asn: number;
@@ -37,7 +38,7 @@ export function readNameList(content: SourceContent, sink: (record: AsNameRecord
  * whole file was read; of several names of one AS the last stays. Runs of white space become one space. `ReadableText` corrects
  * texts that were encoded wrongly. Placeholders (`-Reserved AS-`, `AS3333` as the name of AS3333) are left out: they name nothing.
  *
- * Throws `SourceError` for a file without names, with more bad lines than allowed, or cut within its last line.
+ * Throws `SourceError` for a file without names, for a web server's error message (`404 page not found` has the form of a name), with more bad lines than allowed, or cut within its last line.
  */
 export function readAutnums(content: SourceContent, sink: (record: AsNameRecord) => void): Promise<ReaderReport> {
   const split: SplitLine = (line) => {
@@ -66,6 +67,7 @@ async function readNames(
     last = text;
     if (text.startsWith("#") || text.trim() === "") return;
     tally.read++;
+    if (tally.read === 1 && isWebError(text)) throw new SourceError(file, { line }, `is ${webError}: "${printable(text)}"`);
     const record = readRecord(split(text));
     if (typeof record === "string") tally.bad(record, { line }, text);
     else if (isPlaceholder(record.asn, record.name)) {

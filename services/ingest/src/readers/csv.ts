@@ -1,5 +1,7 @@
 /** Lines of comma-separated values (RFC 4180), without line breaks inside of quotes. */
 
+import { printable } from "./reader-report.ts";
+
 /**
  * The fields of one line; null where a quote is not closed, or where something follows a closed one. A quoted field may hold commas and
  * doubled quotes; around what is not quoted white space is dropped.
@@ -16,10 +18,11 @@ export function splitCsvLine(line: string): string[] | null {
   }
 }
 
-/** To be added to what is wrong with a first line: what it is separated by where that is no comma, as spreadsheets of many countries write it. */
-export function separatorHint(line: string): string {
+/** To be added to what is wrong with a first line: the line, and what it is separated by where that is no comma, as spreadsheets of many countries write it. */
+export function firstLineHint(line: string): string {
+  const found = `; found "${printable(line)}"`;
   // Binary data may have any character.
-  if (line.includes(",") || /[^\P{Cc}\t]/u.test(line)) return "";
-  const found = line.includes(";") ? "semicolons" : line.includes("\t") ? "tabs" : null;
-  return found === null ? "" : `; the fields are separated by ${found}; use commas`;
+  if (line.includes(",") || /[^\P{Cc}\t]/u.test(line)) return found;
+  const separator = line.includes(";") ? "semicolons" : line.includes("\t") ? "tabs" : null;
+  return separator === null ? found : `${found}; the fields are separated by ${separator}; use commas`;
 }

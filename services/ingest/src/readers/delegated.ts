@@ -6,7 +6,7 @@ import { readCalendarDate } from "./calendar-date.ts";
 import { asnExcess, ipv4Excess, ipv6Excess } from "./delegated-bounds.ts";
 import { cutLine, forEachLine } from "./lines.ts";
 import { Overlaps } from "./overlaps.ts";
-import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
+import { printable, type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 
 const registries = ["afrinic", "apnic", "arin", "iana", "lacnic", "ripencc"] as const;
 const statuses = ["allocated", "assigned", "available", "reserved"] as const;
@@ -181,7 +181,11 @@ function countsText(counts: readonly ClaimedCount[]): string {
 function readHeader(file: string, line: number, fields: string[]): Header {
   const [version = "", registry = "", serial = "", records, , end = ""] = fields;
   const fail = (reason: string) =>
-    new SourceError(file, { line }, `${reason}; expected a version line such as 2|ripencc|20260105|120000|19830705|20260104|+0100`);
+    new SourceError(
+      file,
+      { line },
+      `${reason}; expected a version line such as 2|ripencc|20260105|120000|19830705|20260104|+0100; found "${printable(fields.join("|"))}"`,
+    );
   if (fields.length < 6 || !/^\d+(\.\d+)?$/.test(version)) throw fail("not a delegated statistics file");
   if (!/^2(\.\d+)?$/.test(version)) throw fail(`version ${version} of the format is not supported`);
   if (registry !== "nro" && !isRegistry(registry)) throw fail(`unknown registry "${registry}"`);

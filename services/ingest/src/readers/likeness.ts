@@ -1,9 +1,10 @@
-/** What a file that could not be read looks like, told by its beginning: another format, a web page, an archive. */
+/** What a file that could not be read looks like: another format, a web page, an archive. Its beginning tells, or the end of a database. */
 
+import { STATUS_CODES } from "node:http";
 import { type FormatMark, formatMarks } from "../sources/sections.ts";
 import { SourceError } from "./reader-report.ts";
 
-/** Bytes of the unpacked content that are looked at. */
+/** Bytes at the beginning of the unpacked content that are looked at. */
 export const headBytes = 4096;
 
 /** What begins with these bytes is none of the formats that are read. */
@@ -19,27 +20,61 @@ const containers: readonly (readonly [what: string, magic: readonly number[]])[]
   ["UTF-16 text; save it as UTF-8", [0xfe, 0xff]],
 ];
 
+/** The metadata of a MaxMind DB stand behind this mark, in its last 128 KiB. */
+const maxMindMark = Buffer.from("\xab\xcd\xefMaxMind.com", "latin1");
+export const tailBytes = 128 << 10;
+
+export const webError = "an error message of a web server";
+/** In small letters. One word alone may be the name of something. */
+const errorPhrases: readonly string[] = [
+  ...Object.entries(STATUS_CODES).flatMap(([code, phrase = ""]) =>
+    Number(code) >= 400 && phrase.includes(" ") ? [phrase.toLowerCase()] : [],
+  ),
+  "page not found",
+  "file not found",
+  "access denied",
+  "rate limit",
+];
+
+/** Whether a line is an error as servers write it in plain text, often with status 200: `404 page not found`, `error code: 1015`. */
+export function isWebError(line: string): boolean {
+  const match = /^(?:error:? +)?(?:http\/[\d.]+ +)?(?:([45]\d\d)[ :-]+)?(.*)$/.exec(line.trim().toLowerCase());
+  if (match === null) return false;
+  const [, code, phrase = ""] = match;
+  if (code !== undefined && /^(?:forbidden|unauthorized)\b/.test(phrase)) return true;
+  return /^code: \d/.test(phrase) || errorPhrases.some((known) => phrase.startsWith(known));
+}
+
 /**
  * What the content looks like: `format` where it is one of `sources.yaml`. Null where nothing is recognised.
  *
  * @param head  its first bytes, `headBytes` of them or all.
+ * @param tail  its last `tailBytes`, where they are known.
  */
-export function likenessOf(head: Uint8Array): { readonly what: string; readonly format: string | null } | null {
+export function likenessOf(head: Uint8Array, tail = head): { readonly what: string; readonly format: string | null } | null {
   const container = containers.find(([, magic]) => magic.every((byte, index) => head[index] === byte));
   // "PK" and the like could be the time of an MRT record, whose type would follow with a zero.
   if (container !== undefined && !isMrt(head)) return { what: container[0], format: null };
   if (isMrt(head)) return { what: "format mrt", format: "mrt" };
+  if (Buffer.from(tail.buffer, tail.byteOffset, tail.length).includes(maxMindMark))
+    return { what: "a MaxMind database (MMDB)", format: null };
+  if (isTar(head)) return { what: "a tar archive", format: null };
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, headBytes))
     .toString("latin1")
     .replace(/^\u00ef\u00bb\u00bf/, "");
   const start = text.trimStart();
   if (/^<(?:!doctype|html|head|body)/i.test(start)) return { what: "a web page", format: null };
   if (/^<\?xml/i.test(start)) return { what: "an XML document", format: null };
+  if (/^<[a-z!]/i.test(start)) return { what: "HTML or XML", format: null };
+  if (start.startsWith("version https://git-lfs.")) return { what: "a pointer of Git LFS, not the file; use git lfs pull", format: null };
   if (start.startsWith("{") || start.startsWith("[")) {
     const format = recognised((mark) => "members" in mark && mark.members.some((name) => start.includes(`"${name}"`)));
     return format === undefined ? { what: "a JSON document", format: null } : { what: `format ${format}`, format };
   }
+  if (start.trimEnd().includes("\r") && !text.includes("\n") && !text.includes("\0"))
+    return { what: "text whose lines end with CR alone; use LF", format: null };
   const line = text.split("\n").find((one) => one.trim() !== "" && !one.startsWith("#")) ?? "";
+  if (isWebError(line)) return { what: webError, format: null };
   const format = recognised((mark) => "line" in mark && mark.line.test(line.trimStart()));
   return format === undefined ? null : { what: `format ${format}`, format };
 }
@@ -57,9 +92,20 @@ function isMrt(head: Uint8Array): boolean {
   return mrtTypes.includes(view.getUint16(4)) && view.getUint16(6) < 16 && view.getUint32(8) < 1 << 24;
 }
 
+/** Whether it is an archive of the POSIX form. */
+function isTar(head: Uint8Array): boolean {
+  return Buffer.from(head.buffer, head.byteOffset, head.length).toString("latin1", 257, 262) === "ustar";
+}
+
+/** The beginning of a file, and its end where that is known. */
+export interface FileEnds {
+  readonly head: Uint8Array;
+  readonly tail: Uint8Array;
+}
+
 /** The error of a reader with what the file looks like, where that is something else than the format it was read as. */
-export function withLikeness(error: SourceError, head: Uint8Array, format: string): SourceError {
-  const found = error.reason.includes("looks like") ? null : likenessOf(head);
+export function withLikeness(error: SourceError, { head, tail }: FileEnds, format: string): SourceError {
+  const found = error.reason.includes("looks like") ? null : likenessOf(head, tail);
   const likeness = found === null || error.reason.includes(found.what) ? null : found;
   // A name list is an autnums file too, and every JSON format a JSON document.
   if (

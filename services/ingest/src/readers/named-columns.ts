@@ -1,7 +1,7 @@
 /** CSV whose first line names its columns, as people write it: in any order, with comments and blank lines. */
 
 import { boundedContent } from "./bounded-content.ts";
-import { separatorHint, splitCsvLine } from "./csv.ts";
+import { firstLineHint, splitCsvLine } from "./csv.ts";
 import { cutLine, forEachLine } from "./lines.ts";
 import { ReadableText } from "./readable-text.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
@@ -49,7 +49,7 @@ export async function readRows(
         throw new SourceError(
           file,
           { line },
-          `the first line must name the columns (required: ${required.join(", ")}; optional: ${optional.join(", ")})${separatorHint(text)}`,
+          `the first line must name the columns (required: ${required.join(", ")}; optional: ${optional.join(", ")})${firstLineHint(text)}`,
         );
       found.header = names;
       return;

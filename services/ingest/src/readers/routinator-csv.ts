@@ -1,7 +1,7 @@
 /** Reader of Routinator's `csv`: `ASN,IP Prefix,Max Length,Trust Anchor`, quoted or not; rpki-client's adds `Expires`. */
 
 import { boundedContent } from "./bounded-content.ts";
-import { separatorHint, splitCsvLine } from "./csv.ts";
+import { firstLineHint, splitCsvLine } from "./csv.ts";
 import { cutLine, forEachLine } from "./lines.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 import { readVrp } from "./vrp-fields.ts";
@@ -84,7 +84,7 @@ function readHeader(file: string, line: number, text: string): string[] {
   const missing = isNamed ? required.filter((name) => !names.includes(name)) : [];
   if (!isNamed || missing.length > 0 || new Set(names).size < names.length) {
     const lacks = missing.length === 0 ? "" : `; it has no column ${missing.join(" and no column ")}`;
-    throw new SourceError(file, { line }, `${expected}${lacks}${separatorHint(text)}`);
+    throw new SourceError(file, { line }, `${expected}${lacks}${firstLineHint(text)}`);
   }
   return names;
 }

@@ -126,7 +126,8 @@ const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
   "prefix-list": { mark: { line: /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]*)(?:\/\d{1,3})?\s*(?:#|$)/i } },
   "rpsl-geofeeds": { mark: { line: /^(?:inetnum|inet6num):/i } },
   "name-list": { mark: { line: /^\d+\t/ }, steady: true },
-  autnums: { mark: { line: /^(?:AS\d[\d.]*[ \t]|\d+ +\S)/ }, steady: true },
+  // Without "AS", only what ends with a country as RIPE NCC's list does: many messages begin with a number.
+  autnums: { mark: { line: /^(?:AS\d[\d.]*[ \t]|\d+ +\S.*, ?[A-Z]{2}\s*$)/ }, steady: true },
 };
 
 /** Formats of lists of ranges, each of which has one type: what such a list says if its source names nothing else. Null: it must be named. */

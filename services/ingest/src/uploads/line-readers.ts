@@ -1,7 +1,7 @@
 /** What one line of an upload says, by the format of the upload. */
 
 import type { ObservationRow, UploadFormat } from "@netfacts/storage";
-import { separatorHint, splitCsvLine } from "../readers/csv.ts";
+import { firstLineHint, splitCsvLine } from "../readers/csv.ts";
 import { geofeedEntryOf, withoutComment } from "../readers/geofeed.ts";
 import { observationMembers, observationOfFields, observationOfJson } from "../readers/observations.ts";
 
@@ -68,5 +68,5 @@ function namesOf(line: string): readonly string[] {
   const isGood = names.includes("observed_at") && names.every((name) => known.includes(name)) && new Set(names).size === names.length;
   if (isGood) return names;
   const optional = known.filter((name) => name !== "observed_at").join(", ");
-  throw new NotThisFormatError(`the first line must name the columns (required: observed_at; optional: ${optional})${separatorHint(line)}`);
+  throw new NotThisFormatError(`the first line must name the columns (required: observed_at; optional: ${optional})${firstLineHint(line)}`);
 }

@@ -68,6 +68,25 @@ const others: readonly (readonly [what: string, content: string | Buffer, told: 
   ["gzip in gzip", gzipSync(gzipSync(delegatedFile())), "another gzip file: it was compressed twice"],
   ["zip in gzip", gzipSync(Buffer.from("504b0304140000000800", "hex")), "a zip file"],
   ["UTF-16", Buffer.from("\ufeff{\n", "utf16le"), "UTF-16 text"],
+  ["a part of a web page", "<div class='login'>Sign in</div>\n", "HTML or XML"],
+  ["an error message", "404 page not found\n", "an error message of a web server"],
+  ["an error message with other lines", "\n  429 Too Many Requests\r\n\r\nTry again in 60 s\r\n", "an error message of a web server"],
+  [
+    "a pointer of Git LFS",
+    `version https://git-lfs.github.com/spec/v1\noid sha256:${"0a".repeat(32)}\nsize 5210\n`,
+    "a pointer of Git LFS, not the file; use git lfs pull",
+  ],
+  [
+    "a MaxMind database",
+    Buffer.concat([Buffer.alloc(8_192, Buffer.of(0, 0, 1, 0, 0, 0x9c)), Buffer.from("\xab\xcd\xefMaxMind.com\xe9", "latin1")]),
+    "a MaxMind database",
+  ],
+  [
+    "a tar archive in gzip",
+    gzipSync(Buffer.concat([Buffer.from("a.mmdb".padEnd(257, "\0")), Buffer.from("ustar\x0000")])),
+    "a tar archive",
+  ],
+  ["lines that end with CR alone", "one\rtwo\r".repeat(3_000), "text whose lines end with CR alone; use LF"],
   ["xz in gzip", gzipSync(Buffer.from("fd377a585a000004", "hex")), "an xz file"],
 ];
 

@@ -94,6 +94,11 @@ test.each([
   expect(report.skipped).toMatchObject([{ reason, bad: true, count: 1, examples: [{ line: 2 }] }]);
 });
 
+test("an error message of a web server is no name, though it has the form of one", async () => {
+  const { message } = await failureOf(autnums(["404 page not found"]));
+  expect(message).toBe('made-up:1: is an error message of a web server: "404 page not found"');
+});
+
 test("a third column in a list is no part of the name: the line is bad", async () => {
   const { records, report } = await readAll(
     readNameList,

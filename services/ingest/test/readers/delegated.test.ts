@@ -68,7 +68,7 @@ describe("the version line", () => {
     ["2|nobody|20260105|1|19830705|20260104|+0100", /unknown registry "nobody"/],
     ["2|ripencc|x|1|19830705|y|+0100", /neither the end date nor the serial/],
     ["2|ripencc|20260105|many|19830705|20260104|+0100", /no record count/],
-    ["<html><head><title>404</title>", /not a delegated statistics file/],
+    ["<html><head><title>404</title>", /not a delegated statistics file; .*; found "<html><head><title>404<\/title>"$/],
     ["ripencc|NL|asn|3333|1|19930901|allocated", /not a delegated statistics file/],
   ])("%s is refused", async (line, why) => {
     const error = (await failureOf(read([line, "ripencc|NL|asn|3333|1|19930901|allocated"]))) as SourceError;

@@ -87,6 +87,12 @@ describe("network types", () => {
   });
 });
 
+test("a first line that names no columns is shown", async () => {
+  expect((await failureOf(types("404 page\u0007 not found"))).message).toBe(
+    'made-up:1: the first line must name the columns (required: resource, network_type; optional: confidence); found "404 page\ufffd not found"',
+  );
+});
+
 test.each([
   [";", "semicolons"],
   ["\t", "tabs"],
