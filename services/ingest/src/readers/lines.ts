@@ -11,11 +11,15 @@ export type LineSink = (bytes: Uint8Array, start: number, end: number, line: num
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
+/** Blocks of a file that were never written, as after a power cut or in a resumed copy, are NULs. No text has so many in a row. */
+const nulBlock = Buffer.alloc(16);
+
 /**
  * Calls the sink once per line; `\n` and `\r\n` end one. An empty rest after the last break is no line.
  *
  * @returns the number of lines, and whether the last of them was ended by a break (true of an empty text).
- * Throws `SourceError` with the line for one longer than `lineBytesMax`, unless such lines are skipped, and passes on what the pieces throw.
+ * Throws `SourceError` with the line for one longer than `lineBytesMax`, unless such lines are skipped, with the byte for a block of NULs, and passes
+ * on what the pieces throw.
  *
  * Cost: one native search per line; copies only lines that two pieces share.
  */
@@ -38,10 +42,14 @@ export async function forEachLine(
     sink(bytes, start, end > start && bytes[end - 1] === carriageReturn ? end - 1 : end, line);
   };
 
-  let begun = false;
+  let offset = 0;
+  let nuls = 0;
   for await (const chunk of chunks) {
-    if (!begun && isUtf16(chunk)) throw new SourceError(file, { line: 1 }, "is UTF-16 text; save it as UTF-8");
-    begun ||= chunk.length > 0;
+    if (offset === 0 && isUtf16(chunk)) throw new SourceError(file, { line: 1 }, "is UTF-16 text; save it as UTF-8");
+    const block = nulBlockAt(chunk, nuls);
+    if (block !== null) throw new SourceError(file, { offset: offset + block }, damagedText);
+    nuls = nulsAtEnd(chunk, nuls);
+    offset += chunk.length;
     let start = 0;
     while (true) {
       const end = chunk.indexOf(lineFeed, start);
@@ -79,6 +87,29 @@ export function cutLine(file: string, line: number, missing = ""): SourceError {
 /** Whether a text begins with UTF-16's byte order mark: so some programs write "Unicode". No format that is read here may. */
 export function isUtf16(bytes: Uint8Array): boolean {
   return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+}
+
+/** Of a text with a block of NULs, around which parts of two records would read as one. */
+export const damagedText = "has a block of NUL bytes: it is damaged, or no text; copy or fetch it again";
+
+export function hasNulBlock(bytes: Uint8Array): boolean {
+  return nulBlockAt(bytes, 0) !== null;
+}
+
+/** Where a block of NULs begins in a piece, or before it (negative) where `nuls` of them end the pieces before; null: there is none. */
+function nulBlockAt(bytes: Uint8Array, nuls: number): number | null {
+  let first = 0;
+  while (first < nulBlock.length && bytes[first] === 0) first++;
+  if (nuls + first >= nulBlock.length) return -nuls;
+  const at = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(nulBlock);
+  return at === -1 ? null : at;
+}
+
+/** NULs at the end of a piece, with the `nuls` before one that has nothing else. */
+function nulsAtEnd(bytes: Uint8Array, nuls: number): number {
+  let last = 0;
+  while (last < bytes.length && bytes[bytes.length - 1 - last] === 0) last++;
+  return last === bytes.length ? nuls + last : last;
 }
 
 function tooLong(file: string, line: number): SourceError {

@@ -12,7 +12,7 @@ import {
   uploadLinesMax,
 } from "@netfacts/storage";
 import { splitCsvLine } from "../readers/csv.ts";
-import { isUtf16, lineBytesMax } from "../readers/lines.ts";
+import { damagedText, hasNulBlock, isUtf16, lineBytesMax } from "../readers/lines.ts";
 import { ReadableText } from "../readers/readable-text.ts";
 import { type LineReader, lineReader, NotThisFormatError } from "./line-readers.ts";
 import { type UploadLine, UploadLines } from "./upload-lines.ts";
@@ -196,7 +196,9 @@ class Batch {
     const read =
       bytes === null
         ? `the line is longer than ${lineBytesMax} bytes`
-        : this.#reader.read(this.#texts.decode(bytes, line === 1), clock.now() / 1_000 + skewSeconds);
+        : hasNulBlock(bytes)
+          ? damagedText
+          : this.#reader.read(this.#texts.decode(bytes, line === 1), clock.now() / 1_000 + skewSeconds);
     progress.lines = line;
     progress.offset = end;
     progress.checksum = checksum;

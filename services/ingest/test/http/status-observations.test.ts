@@ -79,6 +79,13 @@ describe("an upload", () => {
     expect(await exported(service, "address=198.51.100.2")).toMatchObject([{ country: "DE", line: 3 }]);
   });
 
+  test("does not read parts of two lines with a block of NULs between them as one", async () => {
+    const text = `203.0.113.0/24,NL,,Am${"\0".repeat(4_096)},DE,,Berlin,\n203.0.114.0/24,NL,,,\n`;
+    const { json } = await send(service, text, { upload: "hole", type: "application/geofeed+csv" });
+    const reason = "has a block of NUL bytes: it is damaged, or no text; copy or fetch it again";
+    expect(json).toMatchObject({ rows: 1, bad: 1, bad_lines: [{ line: 1, reason }] });
+  });
+
   test("of a geofeed is stored with its basis, also a prefix without a location and a last line without a break", async () => {
     const { json } = await send(service, "# comment\n203.0.113.0/24,NL,NL-NH,Amsterdam,\n203.0.113.0/25\n203.0.113.128/25,,,,", {
       ...{ upload: "feed", type: "application/geofeed+csv" },

@@ -29,6 +29,18 @@ describe("lines", () => {
     }
   });
 
+  test("with a block of NULs are refused with its byte, however they are cut; fewer NULs are text", async () => {
+    const text = (nuls: number) => `1\tone\n2\tt${"\0".repeat(nuls)}o\n3\tthree\n`;
+    for (const pieceBytes of [1, 7, 8, 9, 16, 30, 1_000]) {
+      expect((await linesOf(text(15), pieceBytes)).lines).toBe(3);
+      for (const nuls of [16, 4_096, 40_000]) {
+        const error = await failureOf(linesOf(text(nuls), pieceBytes));
+        expect(error.message).toBe("made-up: byte 9: has a block of NUL bytes: it is damaged, or no text; copy or fetch it again");
+      }
+    }
+    expect((await failureOf(linesOf(`1\tone\n${"\0".repeat(16)}`, 3))).message).toMatch(/^made-up: byte 6: has a block of NUL bytes/);
+  });
+
   test.each(["", "\n", "a", "a\n", "a\nb", "\n\na\r\n\r\nb\r\n", "\r", "a\rb\n", "x\nab\n", "abc\ndefghi\n\njkl"])(
     "%j gives the same lines however it is cut",
     async (text) => {
