@@ -64,13 +64,18 @@ export async function readPeeringDbNet(content: SourceContent): Promise<{ networ
   return { networks: records, report: { ...report, kinds } };
 }
 
+/** Each record of PeeringDB but an organisation has at least one of them: the number of what it belongs to. */
+const owners = ["org_id", "net_id", "ix_id", "ixlan_id", "fac_id"];
+
 /** Reads organisations by PeeringDB's number of them; otherwise as `readPeeringDbNet`. */
 export async function readPeeringDbOrg(
   content: SourceContent,
 ): Promise<{ organisations: Map<number, Organisation>; report: ReaderReport }> {
-  const fields = ["id", "asn", "name", "website", "country", "status", "generated"];
+  const fields = ["id", "asn", "name", "website", "country", "status", "generated", ...owners];
   const { records, report } = await readData(content, "organisations", fields, (item, texts) => {
     if (item.asn !== undefined) return "a network, not an organisation";
+    const owner = owners.find((name) => item[name] !== undefined);
+    if (owner !== undefined) return `has ${owner}, so it is not an organisation`;
     if (!isWhole(item.id, numberMax)) return "id is not a number";
     const name = textOf(item.name);
     const website = textOf(item.website);

@@ -73,6 +73,8 @@ test.each([
   [{ id: 2 }, "name is not a string"],
   [{ id: 2, name: " " }, "name is not a string"],
   [{ id: 2, name: "x", asn: 5 }, "a network, not an organisation"],
+  [{ id: 2, name: "exchange", org_id: 1 }, "has org_id, so it is not an organisation"],
+  [{ id: 2, name: "contact", net_id: 1 }, "has net_id, so it is not an organisation"],
 ])("counts the organisation %j as bad", async (item, reason) => {
   expect((await org({ id: 1, name: "One" }, item)).report).toMatchObject({ accepted: 1, skipped: [{ reason, bad: true, count: 1 }] });
 });
@@ -113,6 +115,15 @@ describe("the real sample", () => {
         expect([known?.orgId, known?.name, known?.website ?? ""]).toEqual([org_id, name?.trim(), website]);
         expect(known?.networkType?.type ?? "").toBe(info_type?.toLowerCase().replace(/[^a-z]/g, "_"));
       }
+    }
+  });
+
+  test("no exchange is read as an organisation", async () => {
+    for (const path of pages("ix")) {
+      const error = await failureOf(readPeeringDbOrg(contentOfFile(path)));
+      expect(error.message).toMatch(
+        / organisations \(100\.00 %\) are invalid; .*most common reason: has org_id, so it is not an organisation,/,
+      );
     }
   });
 
