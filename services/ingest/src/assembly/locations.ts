@@ -23,7 +23,6 @@ export interface AggregatedObservations {
   readonly notes: string[];
 }
 
-const daySeconds = 86_400;
 /** Of one prefix, the newest. */
 const votesMax = 1_000;
 const outliersNamedMax = 5;
@@ -111,8 +110,7 @@ function votesOf(lists: readonly ObservationList[], numbers: Uint32Array): Vote[
     let [index, at] = [0, number];
     while (at >= (lists[index] as ObservationList).size) at -= (lists[index++] as ObservationList).size;
     const list = lists[index] as ObservationList;
-    const day = Math.floor(list.observedAt(at) / daySeconds);
-    const key = `${index} ${list.voterAt(at)} ${day}`;
+    const key = `${index} ${list.voterAt(at)} ${list.dayAt(at)}`;
     const known = newest.get(key);
     if (known === undefined || list.observedAt(at) >= list.observedAt(known.at)) newest.set(key, { list, at });
   }

@@ -1,7 +1,7 @@
 /** Observations of one source as columns: tens of millions of them, without an object for each. */
 
-import { makePrefix, type Prefix } from "@netfacts/address";
-import { GrowableUint8, GrowableUint32, type PlaceNames } from "@netfacts/snapshot";
+import { hashWords, makePrefix, type Prefix } from "@netfacts/address";
+import { GrowableUint8, GrowableUint32, type PlaceNames, release } from "@netfacts/snapshot";
 import type { Vote } from "./consensus.ts";
 
 export interface Observation extends Vote {
@@ -19,6 +19,9 @@ const none = 0xffff_ffff;
 /** The world has some 150,000 cities with more than a thousand people. */
 const placesMax = 200_000;
 const votersMaxDefault = 1_000;
+const daySeconds = 86_400;
+/** Of the slots in which votes are counted, those in use at most. */
+const fullShare = 0.75;
 
 /**
  * About 46 bytes an observation outside of the heap. In the heap, some 200 bytes for each distinct place, 1.2 kB with the longest names. A list
@@ -86,6 +89,42 @@ export class ObservationList {
   /** Equal for observations of one source and method. */
   voterAt(at: number): number {
     return this.#voter.at(at);
+  }
+
+  /** Days (UTC) since 1970. */
+  dayAt(at: number): number {
+    return Math.floor(this.#observedAt.at(at) / daySeconds);
+  }
+
+  /**
+   * How many votes its observations are (docs/design/semantics.md#location): those of one prefix, voter and day are one.
+   *
+   * Cost: some 0.3 µs and, while it counts, up to 11 bytes an observation.
+   */
+  voteCount(): number {
+    const slots = new Uint32Array(2 ** Math.ceil(Math.log2(this.size / fullShare + 1)));
+    const mask = slots.length - 1;
+    const key = new Uint32Array(7);
+    let votes = 0;
+    for (let at = 0; at < this.size; at++) {
+      for (let word = 0; word < 4; word++) key[word] = this.#words.at(at * 4 + word);
+      key[4] = (this.#version.at(at) << 8) | this.#length.at(at);
+      key[5] = this.voterAt(at);
+      key[6] = this.dayAt(at);
+      let slot = hashWords(key) & mask;
+      // A slot has the number of an observation plus one; 0 is a free one.
+      while (slots[slot] !== 0 && !this.#isVote(key, (slots[slot] as number) - 1)) slot = (slot + 1) & mask;
+      if (slots[slot] !== 0) continue;
+      slots[slot] = at + 1;
+      votes++;
+    }
+    release(slots);
+    return votes;
+  }
+
+  #isVote(key: Uint32Array, at: number): boolean {
+    for (let word = 0; word < 4; word++) if (key[word] !== this.#words.at(at * 4 + word)) return false;
+    return key[4] === ((this.#version.at(at) << 8) | this.#length.at(at)) && key[5] === this.voterAt(at) && key[6] === this.dayAt(at);
   }
 
   voteAt(at: number): Vote {

@@ -3,7 +3,7 @@
 import type { Manifest } from "@netfacts/snapshot";
 import { type ReaderReport, SourceError } from "../readers/reader-report.ts";
 import { anchorKind } from "../readers/vrp-list.ts";
-import { type SourceConfig, sectionOf } from "../sources/index.ts";
+import { mayRepeat, type SourceConfig, sectionOf } from "../sources/index.ts";
 import type { ListedSource } from "./listed-sources.ts";
 import type { Run } from "./run.ts";
 
@@ -25,7 +25,7 @@ const kindLossFree = 50;
 /** Throws `SourceError` for a source that lost more of its records, or of one kind of them, than its bound allows, unless the run accepts that for its section. */
 export function refuseShrunk({ acceptShrink, previous }: Run, source: ListedSource, { accepted, kinds = {} }: ReaderReport): void {
   if (acceptShrink.includes(source.section)) return;
-  const before = acceptedBefore(source, previous);
+  const before = mayRepeat(source.format) ? null : acceptedBefore(source, previous);
   if (before !== null && accepted < before * (1 - source.shrinkMax))
     throw new SourceError(
       source.location,

@@ -66,6 +66,7 @@ export async function readObservations(content: SourceContent): Promise<{ observ
       skipped: tally.skipped(),
       asOf: observations.newest,
       notes: texts.notes(),
+      kinds: { votes: observations.voteCount() },
     },
   };
 }
@@ -89,7 +90,7 @@ export async function readObservationsCsv(content: SourceContent): Promise<{ obs
     addTo(observations, read, file, line);
     return false;
   });
-  return { observations, report: { ...report, asOf: observations.newest } };
+  return { observations, report: { ...report, asOf: observations.newest, kinds: { votes: observations.voteCount() } } };
 }
 
 function addTo(observations: ObservationList, observation: Observation, file: string, line: number): void {

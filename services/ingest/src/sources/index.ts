@@ -11,5 +11,14 @@ export {
 } from "./config.ts";
 export { type FetchSettings, shownUrl } from "./fetch-settings.ts";
 export { readSources } from "./read-sources.ts";
-export { type BuiltFormat, type BuiltSection, isOperators, isStanding, type SourceSection, sectionOf, storedFormat } from "./sections.ts";
+export {
+  type BuiltFormat,
+  type BuiltSection,
+  isOperators,
+  isStanding,
+  mayRepeat,
+  type SourceSection,
+  sectionOf,
+  storedFormat,
+} from "./sections.ts";
 export { hasTimes, locationAt, locationsAt, stepsBackMax } from "./time-template.ts";

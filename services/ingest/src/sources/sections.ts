@@ -99,6 +99,8 @@ interface FormatFacts {
   readonly standing?: true;
   /** Hardly a record goes from one version to the next; it is text that nothing but its length protects from being cut. */
   readonly steady?: true;
+  /** A record may be repeated as often as its writer likes, and says no more by that: only its kinds tell whether a file has shrunk. */
+  readonly repeats?: true;
 }
 
 /** Every format that is read. A file that several would recognise is of the first. */
@@ -119,8 +121,8 @@ const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
   "oracle-ip-ranges": { mark: { members: ["last_updated_timestamp", "cidrs"] } },
   "tor-exit-list": { mark: { line: /^ExitNode [0-9A-F]{40}/ } },
   "network-types-csv": { mark: { line: /^"?(?:resource|network_type)"?,/i }, standing: true },
-  observations: { mark: { members: ["observed_at"] } },
-  "observations-csv": { mark: { line: /(?:^|,) *"?observed_at"? *(?:,|$)/i } },
+  observations: { mark: { members: ["observed_at"] }, repeats: true },
+  "observations-csv": { mark: { line: /(?:^|,) *"?observed_at"? *(?:,|$)/i }, repeats: true },
   geofeed: { mark: { line: /^"?(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]*)(?:\/\d{1,3})?"? *,/i } },
   "overrides-csv": { mark: { line: /^"?asn"?, *"?(?:name|organisation|website|network_type)"?/i }, standing: true },
   "prefix-list": { mark: { line: /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]*)(?:\/\d{1,3})?\s*(?:#|$)/i } },
@@ -189,6 +191,11 @@ export function isStanding(format: string): boolean {
 /** Whether hardly a record of the format goes from one version to the next. */
 export function isSteady(format: BuiltFormat): boolean {
   return formatFacts[format].steady === true;
+}
+
+/** Whether records of the format may be repeated, so that their number says nothing. */
+export function mayRepeat(format: string): boolean {
+  return Object.hasOwn(formatFacts, format) && formatFacts[format as BuiltFormat].repeats === true;
 }
 
 export function isBuiltFormat(section: SourceSection, format: string): format is BuiltFormat {

@@ -73,6 +73,22 @@ test("an observation is kept as it was read, within a metre and a hundred of the
   expect({ ...rest, latitude: one.latitude, longitude: one.longitude }).toEqual(vote);
 });
 
+test("a list counts each prefix, source, method and day as one vote, as a set of texts does", () => {
+  const prefixes = ["192.0.2.1/32", "192.0.2.0/24", "192.0.2.0/25", "2001:db8::/48", "c000:200::/32"];
+  const all = Array.from({ length: 3_000 }, (_, at) =>
+    observation(prefixes[at % 5] as string, ((at * 7) % 211) / 3, {
+      method: ["gps", "latency", null][at % 3] as string | null,
+      source: `s${at % 2}`,
+    }),
+  );
+  const votes = new Set(
+    all.map(({ prefix, method, source, observedAt }) => [formatPrefix(prefix), method, source, Math.floor(observedAt / day)].join()),
+  );
+  const list = listOf([...all, ...all]);
+  expect([list.size, list.voteCount()]).toEqual([6_000, votes.size]);
+  expect(listOf([]).voteCount()).toBe(0);
+});
+
 describe("observations of a prefix", () => {
   test("are one record each, of a family after the other", () => {
     const lists = [listOf([observation("2001:db8::/48", 0), observation("192.0.2.1/32", 1)]), listOf([observation("192.0.2.1/32", 2)])];

@@ -79,6 +79,28 @@ test("a feed that lost more than its share is refused, and the last good one sta
   });
 });
 
+test.each(["observations", "observations-csv"])(
+  "%s that are repeated do not count for what the next file may lose, and lost votes do",
+  async (format) => {
+    await atWork(async (place) => {
+      const line = (at: number) =>
+        format === "observations" ? observed(`11.0.0.${at}`, "NL", "10") : `11.0.0.${at},NL,2025-11-20T10:00:00Z\n`;
+      const rows = (count: number) => Array.from({ length: count }, (_, at) => line(at)).join("");
+      const head = format === "observations" ? "" : "ip,country,observed_at\n";
+      const source = `name: seen, section: locations, format: ${format}, location: seen`;
+      const read = async (text: string) => {
+        await place.write("seen", head + text);
+        return (await run(place, source)).sources;
+      };
+      expect(await read(rows(200).repeat(3))).toMatchObject([{ read: 600, accepted: 600 }]);
+      expect(await read(rows(200))).toMatchObject([{ read: 200, accepted: 200 }]);
+      await expect(read(rows(140))).rejects.toThrow(
+        "has 140 votes, compared with 200 in the last good version: 60 are missing, more than kind_shrink_max (0.2) allows",
+      );
+    });
+  },
+);
+
 test("a bad feed that is not required leaves the others as they are", async () => {
   await atWork(async (place) => {
     await place.write("one", "11.0.0.0/24,NL,,,\n");
