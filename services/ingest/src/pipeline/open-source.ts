@@ -47,7 +47,6 @@ export function openSource(source: SourceConfig, onBytes: BytesListener, signal?
       badRecordsMax: source.badRecordsMax,
       countErrorMax: source.countErrorMax,
       covers: source.covers,
-      mayBeEmpty: source.mayBeEmpty === true,
       latestTime: Date.now() / 1000 + source.clockSkewMaxSeconds,
     },
     stored() {

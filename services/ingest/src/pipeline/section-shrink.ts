@@ -1,6 +1,9 @@
-/** The bound on what a section may lose against the last published snapshot (docs/decisions/0019-snapshots-are-checked-before-they-count.md). */
+/**
+ * The bound on what a section may lose against the last published snapshot (docs/decisions/0019-snapshots-are-checked-before-they-count.md,
+ * docs/decisions/0084-lines-that-operators-take-out-are-no-loss.md).
+ */
 
-import type { Manifest, SectionEntry, SectionName } from "@netfacts/snapshot";
+import type { Manifest, SectionEntry, SectionName, SourceEntry } from "@netfacts/snapshot";
 import { sectionKinds } from "../section-kinds/index.ts";
 import { isStanding, type SourceConfig, type SourcesConfig, storedFormat } from "../sources/index.ts";
 
@@ -11,6 +14,15 @@ function loosestOf(sources: readonly SourceConfig[], name: SectionName): number 
   const section = sectionKinds[name].listedFor ?? name;
   const bounds = sources.flatMap((one) => (one.section === section && !isStanding(one.format) ? [one.shrinkMax] : []));
   return bounds.length === 0 ? 1 : Math.max(...bounds);
+}
+
+/** Records that lists which the operator writes have no longer: whoever takes a line out means it to go. */
+function takenOut(name: SectionName, before: readonly SourceEntry[], now: readonly SourceEntry[]): number {
+  // The counts that are compared have all VRPs that exceptions take out, and none that they add.
+  if (name === "vrps") return 0;
+  const had = new Map(before.map((entry) => [entry.name, entry.accepted]));
+  const read = now.filter(({ format, error }) => isStanding(format) && error === null);
+  return read.reduce((sum, entry) => sum + Math.max(0, (had.get(entry.name) ?? 0) - entry.accepted), 0);
 }
 
 export interface SectionShrinkOptions {
@@ -31,8 +43,8 @@ export class SectionShrink {
     this.#options = options;
   }
 
-  /** Whether a section as it was built may take the place of the last one; notes in `refused` why not. */
-  takes(name: SectionName, counts: Counts): boolean {
+  /** Whether a section as it was built of these sources may take the place of the last one; notes in `refused` why not. */
+  takes(name: SectionName, counts: Counts, sources: readonly SourceEntry[]): boolean {
     const { config, previous, accepted } = this.#options;
     const before = previous?.sections[name];
     if (before === undefined || accepted.includes(name)) return true;
@@ -44,7 +56,8 @@ export class SectionShrink {
     const max = config.sectionShrinkMax[name] ?? loosestOf(config.sources, name);
     const { compared } = sectionKinds[name];
     const [now, then] = [compared(counts), compared(before.counts)];
-    const lost = Object.entries(then).filter(([what, count]) => (now[what] ?? 0) < count * (1 - max));
+    const meant = takenOut(name, before.sources, sources);
+    const lost = Object.entries(then).filter(([what, count]) => (now[what] ?? 0) < (count - meant) * (1 - max));
     if (lost.length === 0) return true;
     const told = lost.map(([what, count]) => `${now[what] ?? 0} ${what}, compared with ${count} in the last snapshot`).join(", ");
     this.refused.set(name, `has ${told}: it shrank by more than section_shrink_max (${max}) allows`);

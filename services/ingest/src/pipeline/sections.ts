@@ -87,7 +87,7 @@ export async function buildSections(run: Run, { tables, ribs, drafts }: SectionI
     const kind = sectionKinds[name];
     const draft = "build" in kind ? await kind.build({ config, tables, ribs, put, readHistory, routes }) : drafts[name];
     delete drafts[name];
-    if (draft === undefined || !shrink.takes(name, draft.counts)) continue;
+    if (draft === undefined || !shrink.takes(name, draft.counts, from.entries)) continue;
     sections[name] = {
       ...(await put(draft.pieces)),
       ...timesOf(from, kind.version, draft.firstExpiry ?? null),

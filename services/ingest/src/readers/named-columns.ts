@@ -13,6 +13,8 @@ export interface NamedColumns {
   readonly required: readonly string[];
   /** Columns that it may have. It may have no others. */
   readonly optional: readonly string[];
+  /** The first line alone is a file that says nothing. Absent: it is a fault. */
+  readonly mayBeEmpty?: true;
 }
 
 /** Why a row that is right is left out. */
@@ -25,14 +27,14 @@ export interface LeftOut {
  *
  * @param take  returns what is wrong with a row, or why it is left out on purpose, or else whether it replaced an earlier one. A column that the file lacks is undefined.
  *
- * Throws `SourceError` with the line if the first line does not name the columns, and if there are no records or more bad ones than allowed.
+ * Throws `SourceError` with the line if the first line does not name the columns, and if there are no records (but see `mayBeEmpty`) or more bad ones than allowed.
  */
 export async function readRows(
   content: SourceContent,
-  { what, required, optional }: NamedColumns,
+  { what, required, optional, mayBeEmpty }: NamedColumns,
   take: (row: Readonly<Record<string, string>>, line: number) => string | boolean | LeftOut,
 ): Promise<ReaderReport> {
-  const { file, badRecordsMax, mayBeEmpty = false } = content;
+  const { file, badRecordsMax } = content;
   const { chunks, meter } = boundedContent(content);
   const known = [...required, ...optional];
   const tally = new Tally();
@@ -63,8 +65,8 @@ export async function readRows(
     if (taken) tally.leaveOut("appears more than once; the last one was kept", { line }, text);
     else tally.accepted++;
   });
-  const isEmpty = tally.read === 0 && found.header !== null;
-  if (!(mayBeEmpty && isEmpty)) tally.judge(file, badRecordsMax, what, { line: Math.max(1, lines) });
+  const saysNothing = tally.read === 0 && found.header !== null && mayBeEmpty === true;
+  if (!saysNothing) tally.judge(file, badRecordsMax, what, { line: Math.max(1, lines) });
   if (!ended) throw cutLine(file, lines);
   return {
     bytes: meter.bytes,

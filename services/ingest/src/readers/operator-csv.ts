@@ -3,7 +3,7 @@
 import { hostPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import { type NetworkTypeRecord, operatorTypesBasis, statementTypesMax } from "@netfacts/snapshot";
 import { isNetworkType, nameLettersMax, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
-import { readRows } from "./named-columns.ts";
+import { type NamedColumns, readRows } from "./named-columns.ts";
 import type { ReaderReport, SourceContent } from "./reader-report.ts";
 
 /** Says that there is none, where an empty field says nothing. */
@@ -15,12 +15,18 @@ const certain = 1;
 /**
  * Reads `asn,name,organisation,website,network_type`, in the order of the first line; only `asn` must be there. An empty field says
  * nothing, `-` says that there is none. Lines that begin with `#` and blank ones are passed over; of several of one AS the last stays.
+ * The first line alone says that there are none: so the last correction is removed.
  *
- * Throws `SourceError` with the line for what has no such first line, no records, or more bad ones than allowed.
+ * Throws `SourceError` with the line for what has no such first line, or more bad records than allowed.
  */
 export async function readOverridesCsv(content: SourceContent): Promise<{ overrides: Map<number, ProfileRecord>; report: ReaderReport }> {
   const overrides = new Map<number, ProfileRecord>();
-  const columns = { what: "overrides", required: ["asn"], optional: ["name", "organisation", "website", "network_type"] };
+  const columns: NamedColumns = {
+    what: "overrides",
+    required: ["asn"],
+    optional: ["name", "organisation", "website", "network_type"],
+    mayBeEmpty: true,
+  };
   const report = await readRows(content, columns, (row) => {
     const asn = parseAsn(row.asn ?? "");
     if (asn === null) return "asn is not an AS number";
@@ -52,7 +58,7 @@ export async function readNetworkTypesCsv(content: SourceContent): Promise<{ typ
   const types = new Map<string, NetworkTypeRecord>();
   const report = await readRows(
     content,
-    { what: "network types", required: ["resource", "network_type"], optional: ["confidence"] },
+    { what: "network types", required: ["resource", "network_type"], optional: ["confidence"], mayBeEmpty: true },
     (row) => {
       const resource = resourceOf(row.resource ?? "");
       if (typeof resource === "string") return resource;

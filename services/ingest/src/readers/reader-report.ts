@@ -64,8 +64,6 @@ export interface ReadBounds {
   covers?: readonly Prefix[] | null;
   /** Unix seconds: an observation of a later time is bad; absent: none is. */
   latestTime?: number;
-  /** A file without records is no fault. */
-  mayBeEmpty?: boolean;
   /** The registry that a delegated file must be of; null or absent: any. */
   registry?: string | null;
 }

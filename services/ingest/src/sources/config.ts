@@ -72,8 +72,6 @@ export interface SourceConfig {
   clockSkewMaxSeconds: number;
   /** What becomes of a file with a later time: it is refused, or read with a warning and preferred to nothing. */
   futureDates: "refuse" | "warn";
-  /** A file without records is one that says nothing, and no fault; absent: it is a fault. */
-  mayBeEmpty?: true;
   /** Looked at whenever the schedule looks: who writes the file says so. */
   isFollowed?: true;
   /** Line of `sources.yaml` on which the source begins; 0: it stands in no list. */

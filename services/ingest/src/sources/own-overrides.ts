@@ -28,7 +28,6 @@ export function withOverrides(config: SourcesConfig, file: string | null): Sourc
       countErrorMax: null,
       covers: null,
       rangeType: null,
-      mayBeEmpty: true,
       isFollowed: true,
       staleAfterSeconds: null,
       asOf: null,

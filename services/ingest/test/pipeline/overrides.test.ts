@@ -50,6 +50,17 @@ test("overrides need no other source of names or profiles, and the last one can 
   });
 });
 
+test("a list of overrides may end with its first line alone, in both sections that it serves", async () => {
+  await atWork(async (place) => {
+    const corrected = (section: string) => `  - {name: o_${section}, section: ${section}, format: overrides-csv, location: own}\n`;
+    const yaml = `${names}${corrected("as_names")}${corrected("profiles")}`;
+    await place.write("own", "asn,name,organisation\n1,ONE,Org\n");
+    expect(await known(place, yaml, null)).toEqual(["ONE", "Org", null]);
+    await place.write("own", "asn,name,organisation\n");
+    expect(await known(place, yaml, null)).toEqual(["NAME-1", null, null]);
+  });
+});
+
 test("a run beside others reads nothing of the sections that it keeps", async () => {
   await atWork(async (place) => {
     await known(place, names, { 1: { name: "ONE" } });

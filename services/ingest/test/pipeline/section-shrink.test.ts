@@ -1,6 +1,6 @@
 /** What a section may lose against the last snapshot: refused it stays as it was, and the run tells. */
 
-import { expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { type RunReport, reportText, runIngest } from "../../src/app.ts";
 import { atWork, delegatedFile, namesFile, ribFile, vrpFile, type Workplace } from "../support/made-files.ts";
 
@@ -163,11 +163,56 @@ test("what an operator writes alone may lose what it likes, and accepting a sect
       refused: null,
       counts: { asns: 0 },
     });
+    await place.write("types", "resource,network_type\n");
+    expect(sectionOf(await runIngest({ config, store: place.store }), "network_types")).toMatchObject({
+      refused: null,
+      counts: { prefixes: 0, asns: 0 },
+    });
     await place.write("names", namesFile(2));
     await expect(runIngest({ config, store: place.store, acceptShrink: ["network_types"] })).rejects.toThrow(
       /shrank by more than shrink_max/,
     );
     const report = await runIngest({ config, store: place.store, acceptShrink: ["as_names"] });
     expect(sectionOf(report, "as_names")).toMatchObject({ kept: false, refused: null, counts: { names: 2 } });
+  });
+});
+
+describe("lines that an operator takes out of a list", () => {
+  const lists = `sources:
+  - {name: exits, section: network_types, format: prefix-list, network_type: vpn, location: exits}
+  - {name: own, section: network_types, format: network-types-csv, location: own}
+`;
+  const exits = (count: number) => Array.from({ length: count }, (_, at) => `11.0.${at}.0/24\n`).join("");
+  const own = (count: number) => `resource,network_type\n${Array.from({ length: count }, (_, at) => `12.0.${at}.0/24,isp\n`).join("")}`;
+
+  test("are no loss of the section, down to the last one", async () => {
+    await atWork(async (place) => {
+      await place.write("exits", exits(10));
+      await place.write("own", own(20));
+      const config = await place.sources(lists);
+      for (const count of [20, 1, 0]) {
+        await place.write("own", own(count));
+        const report = await runIngest({ config, store: place.store });
+        expect(sectionOf(report, "network_types")).toMatchObject({ kept: false, refused: null, counts: { prefixes: 10 + count } });
+      }
+    });
+  });
+
+  test("do not allow other sources to lose more, nor does a list that cannot be read", async () => {
+    await atWork(async (place) => {
+      await place.write("exits", exits(10));
+      await place.write("own", own(20));
+      const config = await place.sources(lists.replaceAll("location:", "required: false, location:"));
+      await runIngest({ config, store: place.store });
+      await place.write("own", "resource,network_type");
+      expect(sectionOf(await runIngest({ config, store: place.store }), "network_types")?.refused).toContain(
+        "has 10 prefixes, compared with 30",
+      );
+      await place.write("own", own(0));
+      await place.write("exits", exits(7));
+      expect(sectionOf(await runIngest({ config, store: place.store }), "network_types")?.refused).toContain(
+        "has 0 prefixes, compared with 30",
+      );
+    });
   });
 });

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { formatPrefix } from "@netfacts/address";
 import { readNetworkTypesCsv, readOverridesCsv } from "../../src/readers/operator-csv.ts";
-import { SourceError } from "../../src/readers/reader-report.ts";
+import { type ReaderReport, type SourceContent, SourceError } from "../../src/readers/reader-report.ts";
 import { contentOf, failureOf } from "./content.ts";
 
 const overrides = (...lines: string[]) => readOverridesCsv(contentOf(`${lines.join("\n")}\n`, 7, { badRecordsMax: 0.6 }));
@@ -91,6 +91,25 @@ test("a first line that names no columns is shown", async () => {
   expect((await failureOf(types("404 page\u0007 not found"))).message).toBe(
     'made-up:1: the first line must name the columns (required: resource, network_type; optional: confidence); found "404 page\ufffd not found"',
   );
+});
+
+describe.each<[string, string, (content: SourceContent) => Promise<{ readonly report: ReaderReport }>]>([
+  ["overrides", "asn,name", readOverridesCsv],
+  ["network types", "resource,network_type", readNetworkTypesCsv],
+])("%s without any row", (what, header, read) => {
+  test("say that there are none, if the first line names the columns", async () => {
+    for (const text of [`${header}\n`, `# none any more\n${header}\n\n# AS1\n`])
+      expect((await read(contentOf(text, 7))).report).toMatchObject({ read: 0, accepted: 0, skipped: [] });
+  });
+
+  test.each<[string, string, string]>([
+    ["of an empty file", "", `made-up:1: has no ${what}`],
+    ["of comments alone", "# none\n", `made-up:1: has no ${what}`],
+    ["of a first line that is cut", header, "made-up:1: is truncated: the last line has no line break; if the file is complete, add one"],
+    ["of another first line", "name\n", "made-up:1: the first line must name the columns"],
+  ])("%s are refused", async (_what, text, message) => {
+    expect((await failureOf(read(contentOf(text, 7)))).message).toContain(message);
+  });
 });
 
 test.each([
