@@ -1,6 +1,13 @@
 /** Sources that say the same twice: a file under two names, and two tables of one collector. Each counts once. */
 
+import { createHash } from "node:crypto";
+import { formatPrefix } from "@netfacts/address";
 import type { RibTable } from "../assembly/rib-pass.ts";
+import { referredVersion } from "../fetch/referred-feeds.ts";
+import { boundedContent } from "../readers/bounded-content.ts";
+import type { SourceConfig } from "../sources/index.ts";
+import type { ListedSource } from "./listed-sources.ts";
+import { openSource, type StoredFile } from "./open-source.ts";
 
 /** A table with the name of its source and when it is of, in Unix seconds. */
 interface NamedTable {
@@ -19,6 +26,63 @@ export interface Duplicate {
 /** Told in the report and in `/status`. */
 export function sameContentText(other: string): string {
   return `has the same content as source ${other}, and is counted once`;
+}
+
+/** A source that was read. */
+interface ReadContent {
+  readonly source: ListedSource;
+  readonly stored: StoredFile;
+  /** Bytes of what it unpacks to. */
+  readonly unpacked: number;
+}
+
+/** The contents of a run's sources, however they are packed. */
+export class ReadContents {
+  readonly #read = new Map<string, ReadContent[]>();
+
+  /**
+   * Name of a source that was noted before, has the same content and says the same of it; null: there is none, and the source is noted.
+   *
+   * Throws `SourceError` if a packed file cannot be read again, and the reason of `signal`. Cost: files are read again only where one is packed and unpacks to as
+   * many bytes as another.
+   */
+  async otherOf(one: ReadContent, signal: AbortSignal): Promise<string | null> {
+    const key = saidOf(one.source);
+    const others = this.#read.get(key) ?? [];
+    this.#read.set(key, others);
+    for (const other of others) if (await isSameContent(one, other, signal)) return other.source.name;
+    others.push(one);
+    return null;
+  }
+
+  /** For a source that was noted, and counts for nothing after all. */
+  forget(name: string): void {
+    for (const [key, contents] of this.#read)
+      this.#read.set(
+        key,
+        contents.filter(({ source }) => source.name !== name),
+      );
+  }
+}
+
+/** What a source says of its content, as text: two that differ in it are two statements. */
+function saidOf({ section, format, rangeType, covers }: SourceConfig): string {
+  return JSON.stringify([section, format, rangeType, covers?.map(formatPrefix).sort()]);
+}
+
+async function isSameContent(one: ReadContent, other: ReadContent, signal: AbortSignal): Promise<boolean> {
+  if (one.stored.sha256 === other.stored.sha256) return true;
+  const isPacked = [one, other].some(({ stored, unpacked }) => stored.bytes !== unpacked);
+  if (one.unpacked !== other.unpacked || !isPacked) return false;
+  return (await unpackedDigest(one, signal)) === (await unpackedDigest(other, signal));
+}
+
+async function unpackedDigest({ source }: ReadContent, signal: AbortSignal): Promise<string> {
+  const { content } = openSource(source, () => undefined, signal);
+  const digest = createHash("sha256");
+  for await (const chunk of boundedContent(content).chunks) digest.update(chunk);
+  const sha256 = digest.digest("hex");
+  return source.feeds === undefined ? sha256 : referredVersion(sha256, source.feeds);
 }
 
 /**

@@ -3,7 +3,7 @@
 import type { SectionName, SourceEntry } from "@netfacts/snapshot";
 import type { ReaderReport } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf, storedFormat } from "../sources/index.ts";
-import { duplicateTables, sameContentText } from "./duplicates.ts";
+import { duplicateTables, ReadContents, sameContentText } from "./duplicates.ts";
 import { haveAspasEnded } from "./ended-aspas.ts";
 import { asOfBefore, dateOf, olderText, type SourceDate } from "./future-date.ts";
 import { inFileOrder, isRibSource, type ListedSource, type TableSource } from "./listed-sources.ts";
@@ -35,8 +35,7 @@ interface Found {
   readonly sources: Partial<Record<SectionName, { readonly configs: SourceConfig[]; readonly entries: SourceEntry[] }>>;
   readonly failed: SourceConfig[];
   readonly givenUp: Set<SectionName>;
-  /** The source of each content, by section and digest. */
-  readonly contents: Map<string, string>;
+  readonly contents: ReadContents;
 }
 
 /** A source that was read, and joined the inputs. */
@@ -59,7 +58,7 @@ interface ReadListed {
 export async function readAll(run: Run): Promise<ReadSources> {
   const { config, listed, ribReaders, signal, previous } = run;
   const inputs = { tables: new TableInputs(), ribs: new Map(), drafts: {} };
-  const found: Found = { inputs, sources: {}, failed: [], givenUp: new Set(), contents: new Map() };
+  const found: Found = { inputs, sources: {}, failed: [], givenUp: new Set(), contents: new ReadContents() };
   const { sources, failed, givenUp } = found;
   const lastOf = new Map(listed.map((source) => [source.section, source]));
   for (const source of inReadingOrder(listed, (one) => ribReaders.isThreaded(one))) {
@@ -122,7 +121,7 @@ async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Pro
     // What a reader makes of being stopped is no fault of its source.
     signal.throwIfAborted();
     // Nothing is the same as what was not used.
-    for (const [content, name] of found.contents) if (name === source.name) found.contents.delete(content);
+    found.contents.forget(source.name);
     const lastGood = source.required ? null : (source.fetched?.lastGood ?? null);
     const isKept = lastGood !== null && (await succeeds(() => readListed(run, found, { ...source, location: lastGood }, error as Error)));
     signal.throwIfAborted();
@@ -183,7 +182,7 @@ async function readInto(
     const rib = await run.ribReaders.read(source);
     const date = checkedDate(run, source, rib.report, isNewest);
     refuseShrunk(run, source, rib.report);
-    const same = sameContent(contents, source, rib.stored, rib.report);
+    const same = await sameContent(run, contents, { source, ...rib });
     if (same === null) ribs.set(source.name, rib);
     return { ...rib, date, same };
   }
@@ -191,7 +190,7 @@ async function readInto(
   const date = checkedDate(run, source, report, isNewest);
   refuseShrunk(run, source, report);
   const stored = storedOf();
-  const same = sameContent(contents, source, stored, report);
+  const same = await sameContent(run, contents, { source, report, stored });
   if (same === null) add(source.name);
   return { report, stored, side, updates: null, date, same };
 }
@@ -210,14 +209,14 @@ function checkedDate(run: Run, source: ListedSource, report: ReaderReport, isNew
   return date;
 }
 
-/** Notes the source of a content; what is told where there is one already. */
-function sameContent(contents: Map<string, string>, source: ListedSource, { sha256 }: StoredFile, report: ReaderReport): string | null {
-  const key = `${source.section} ${sha256}`;
-  const other = contents.get(key);
-  if (other === undefined) {
-    contents.set(key, source.name);
-    return null;
-  }
+/** Notes the content of a source; what is told where another one has it. */
+async function sameContent(
+  { signal }: Run,
+  contents: ReadContents,
+  { source, report, stored }: { readonly source: ListedSource } & Pick<ReadListed, "report" | "stored">,
+): Promise<string | null> {
+  const other = await contents.otherOf({ source, stored, unpacked: report.bytes }, signal);
+  if (other === null) return null;
   const text = sameContentText(other);
   report.notes.push(text);
   return text;

@@ -1,11 +1,16 @@
 /** Sources that say the same twice: found, named and counted once. */
 
+import { unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
 import { type Address, parseAddress, parsePrefix } from "@netfacts/address";
 import { AnswerNotes, prefixRecord, statusRecord } from "@netfacts/records";
 import { Generation, loadSnapshot } from "@netfacts/snapshot";
 import { peerIndexRecord, ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import { reportText, runIngest } from "../../src/app.ts";
+import { ReadContents } from "../../src/pipeline/duplicates.ts";
+import type { ListedSource } from "../../src/pipeline/listed-sources.ts";
 import { mergedGaps } from "../../src/pipeline/read-updates.ts";
 import { atWork, delegatedFile, ribFile, type Workplace } from "../support/made-files.ts";
 
@@ -51,6 +56,63 @@ test("a table under two names is counted once, and the report and /status name t
       { name: "rib", error: null },
       { name: "again", error: text },
     ]);
+  });
+});
+
+describe("a source that is packed", () => {
+  const observed = '{"ip":"11.0.0.1","country":"NL","observed_at":"2025-11-20T10:00:00Z"}\n';
+  const lists = "sources:\n  - {name: one, section: locations, format: observations, location: one}\n";
+  const both = `${lists}  - {name: two, section: locations, format: observations, location: two}\n`;
+
+  test.each<[string, Buffer, Buffer]>([
+    ["beside the plain one", Buffer.from(observed), gzipSync(observed)],
+    ["in two ways", gzipSync(observed, { level: 1 }), gzipSync(Buffer.from(observed), { level: 0 })],
+  ])("%s counts once", async (_what, one, two) => {
+    await atWork(async (place) => {
+      await place.write("one", one);
+      await place.write("two", two);
+      expect(one.equals(two)).toBe(false);
+      const { manifest, generation } = await run(place, both);
+      expect(manifest.sections.locations?.sources).toMatchObject([
+        { name: "one", error: null },
+        { name: "two", error: "has the same content as source one, and is counted once" },
+      ]);
+      expect(generation.locations?.lookupLocation(parseAddress("11.0.0.1") as Address)?.observed?.observations).toBe(1);
+    });
+  });
+
+  test("counts where another of the same length says something else", async () => {
+    await atWork(async (place) => {
+      await place.write("one", gzipSync(observed));
+      await place.write("two", gzipSync(observed.replace("NL", "DE")));
+      const { manifest } = await run(place, both);
+      expect(manifest.sections.locations?.sources).toMatchObject([{ error: null }, { error: null }]);
+    });
+  });
+
+  test("is a table without a collector's id, too", async () => {
+    await atWork(async (place) => {
+      const bytes = table(0, 0, ["11.0.0.0/24"]);
+      await place.write("one", gzipSync(bytes));
+      await place.write("two", bytes);
+      const { manifest } = await run(place, head + rib("one") + rib("two"));
+      expect(manifest.sections.routes).toMatchObject({ peers_total: { ipv4: 2 }, collectors: ["one"] });
+    });
+  });
+
+  test("fails with its file if it is gone when it is to be compared", async () => {
+    await atWork(async (place) => {
+      await place.write("one", gzipSync(observed));
+      const contents = new ReadContents();
+      const [source] = (await place.sources(lists)).sources;
+      const read = (sha256: string) => ({ source: source as ListedSource, stored: { bytes: 1, sha256 }, unpacked: observed.length });
+      const { signal } = new AbortController();
+      expect(await contents.otherOf(read("a"), signal)).toBeNull();
+      await unlink(join(place.folder, "one"));
+      expect(await contents.otherOf(read("a"), signal)).toBe("one");
+      expect(await contents.otherOf({ ...read("b"), unpacked: 7 }, signal)).toBeNull();
+      await expect(contents.otherOf(read("c"), signal)).rejects.toThrow(/one: .*no such file/);
+    });
   });
 });
 

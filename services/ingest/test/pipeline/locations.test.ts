@@ -202,3 +202,11 @@ test("a source speaks of the prefixes that it covers alone, whatever else it lis
     expect(await placesOf(place, "11.0.0.1", "11.0.0.2", "12.0.0.1", "12.0.0.2", "12.0.0.3")).toEqual([nl, nl, fr, se, de]);
   });
 });
+
+test("a geofeed under two sources that cover other prefixes speaks of those of both", async () => {
+  await atWork(async (place) => {
+    for (const name of ["one", "two"]) await place.write(name, "11.0.0.0/24,NL,,,\n12.0.0.0/24,DE,,,\n");
+    await run(place, feed("one", ", covers: [11.0.0.0/8]"), feed("two", ", covers: [12.0.0.0/8]"));
+    expect(await placesOf(place, "11.0.0.1", "12.0.0.1")).toEqual(["NL", "DE"].map((country) => [country, null, null]));
+  });
+});

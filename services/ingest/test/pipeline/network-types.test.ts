@@ -88,6 +88,34 @@ test("every list says what it says, the most specific prefix of each counts, and
   });
 });
 
+test("one file under several sources counts once for each thing that they say of it", async () => {
+  await atWork(async (place) => {
+    const list = (name: string, more: string) => `{name: ${name}, section: network_types, format: prefix-list, location: ${name}, ${more}}`;
+    const says: readonly (readonly [string, string, boolean])[] = [
+      ["a", "network_type: vpn", true],
+      ["b", "network_type: tor_exit", true],
+      ["c", "network_type: vpn, provider: Plain", true],
+      ["d", "network_type: vpn, confidence: 50%", true],
+      ["e", "network_type: vpn, covers: [15.0.0.0/8]", true],
+      ["f", "network_type: vpn, confidence: 90%", false],
+      ["g", "network_type: vpn, covers: [15.0.0.0/8]", false],
+    ];
+    for (const [name] of says) await place.write(name, files.plain as string);
+    await runIngest({ config: await place.sources(yaml(says.map(([name, more]) => list(name, more)))), store: place.store });
+    const generation = await generationOf(place.store);
+    expect(generation.manifest.sections.network_types?.sources.map(({ error }) => error === null)).toEqual(
+      says.map(([, , counts]) => counts),
+    );
+    expect(typesOf(generation, "15.0.0.1")).toEqual([
+      "vpn range-list:a 0.9 15.0.0.0/24   ",
+      "tor_exit range-list:b 0.9 15.0.0.0/24   ",
+      "vpn range-list:c 0.9 15.0.0.0/24 Plain  ",
+      "vpn range-list:e 0.9 15.0.0.0/24   ",
+      "vpn range-list:d 0.5 15.0.0.0/24   ",
+    ]);
+  });
+});
+
 describe("a list that cannot be used leaves the section as it was", () => {
   test.each<[string, string, string, RegExp]>([
     ["cut", "aws", files.aws?.slice(0, -3) ?? "", /aws: byte \d+: .*end/],
