@@ -26,6 +26,8 @@ const SourceEntry = Type.Object({
   accepted_before: Type.Optional(Type.Integer({ minimum: 0 })),
   /** Of a source that failed: when the data of the last good one were, so that one that is far older is still told. */
   as_of_before: Type.Optional(Type.String({ pattern: timestampPattern })),
+  /** The last time of its data that a file of the source itself told: `as_of`, or that of an earlier version. Null: none did. Absent: not known. */
+  as_of_told: Type.Optional(nullableTimestamp),
   /** How many records of each kind it had, or the last good one of a source that failed. Absent: its kinds are not counted. */
   kinds: Type.Optional(Type.Record(Type.String(), Type.Integer({ minimum: 0 }))),
 });

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { timestamp } from "@netfacts/contracts";
-import type { Manifest } from "@netfacts/snapshot";
+import type { Manifest, SourceEntry } from "@netfacts/snapshot";
 import { type ReaderReport, SourceError } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 import type { ListedSource } from "./listed-sources.ts";
@@ -15,6 +15,8 @@ const dayZoneSeconds = 14 * 3600;
 export interface SourceDate {
   /** RFC 3339. */
   readonly asOf: string;
+  /** Whether the file itself says so. */
+  readonly isTold: boolean;
   /** The date that lies in the future, in words, where `future_dates: warn` lets it pass; `asOf` is then when the file was written. */
   readonly warning: string | null;
 }
@@ -43,38 +45,49 @@ export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
   // No snapshot can be named by it, and no data of ours are so old.
   if (seconds < 0) throw new SourceError(source.location, null, `${what} ${timestamp(seconds * 1000)} is before 1970`);
   const future = futureText(source, Math.max(seconds, report.latestAt ?? 0), what);
-  if (future === null) return { asOf: timestamp(seconds * 1000), warning: null };
+  if (future === null) return { asOf: timestamp(seconds * 1000), isTold: report.asOf !== null, warning: null };
   if (source.futureDates === "refuse") throw new SourceError(source.location, null, `${future}; if it is right, set future_dates: warn`);
   report.asOf = null;
   report.notes.push(`${future}; the data are dated by the file, and marked as stale`);
-  return { asOf: timestamp(Math.min(written() * 1000, Date.now())), warning: future };
+  return { asOf: timestamp(Math.min(written() * 1000, Date.now())), isTold: false, warning: future };
 }
 
 /** When the data of a source were that the last snapshot has, or had before the source failed; null: it never had any. */
-export function asOfBefore(source: SourceConfig, previous: Pick<Manifest, "sections"> | null): string | null {
-  const entry = previous?.sections[sectionOf(source)]?.sources.find(({ name }) => name === source.name);
+export function asOfBefore(source: SourceConfig, previous: PreviousSources): string | null {
+  const entry = entryBefore(source, previous);
   return entry?.as_of ?? entry?.as_of_before ?? null;
+}
+
+/** The last date that a file of the source told itself; null: none did, or it is not known. */
+export function toldBefore(source: SourceConfig, previous: PreviousSources): string | null {
+  return entryBefore(source, previous)?.as_of_told ?? null;
+}
+
+type PreviousSources = Pick<Manifest, "sections"> | null;
+
+function entryBefore(source: SourceConfig, previous: PreviousSources): SourceEntry | undefined {
+  return previous?.sections[sectionOf(source)]?.sources.find(({ name }) => name === source.name);
 }
 
 /**
  * What is told of data that are older than those of the last import; null: they are not. An operator may mean it, so that a step back is no
- * fault, unless the file itself tells a date at which the data were stale already when those of the last import were new.
+ * fault, unless the file itself tells a date at which the data were stale already when those of the last import were new. A date that a file
+ * tells is compared with those that files told: when others were written says nothing of their data.
  *
  * Throws `SourceError` for such data, unless the run accepts them for its section.
  */
 export function olderText(
   { previous, acceptShrink }: Pick<Run, "previous" | "acceptShrink">,
   source: ListedSource,
-  asOf: string,
-  isToldByFile: boolean,
+  { asOf, isTold }: SourceDate,
 ): string | null {
-  const before = asOfBefore(source, previous);
+  const before = isTold ? toldBefore(source, previous) : asOfBefore(source, previous);
   if (isStanding(source.format) || before === null) return null;
   const seconds = (Date.parse(before) - Date.parse(asOf)) / 1000;
   if (seconds <= 0) return null;
   const text = `its data are of ${asOf}, older than those of the last import (${before})`;
   const { staleAfterSeconds: bound, section } = source;
-  if (!isToldByFile || bound === null || seconds <= bound || acceptShrink.includes(section)) return text;
+  if (!isTold || bound === null || seconds <= bound || acceptShrink.includes(section)) return text;
   throw new SourceError(
     source.location,
     null,

@@ -5,7 +5,7 @@ import type { ReaderReport } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf, storedFormat } from "../sources/index.ts";
 import { duplicateTables, ReadContents, sameContentText } from "./duplicates.ts";
 import { haveAspasEnded } from "./ended-aspas.ts";
-import { asOfBefore, dateOf, olderText, type SourceDate } from "./future-date.ts";
+import { asOfBefore, dateOf, olderText, type SourceDate, toldBefore } from "./future-date.ts";
 import { inFileOrder, isRibSource, type ListedSource, type TableSource } from "./listed-sources.ts";
 import type { StoredFile } from "./open-source.ts";
 import { DataGivenUpError, readRtrSource } from "./read-rtr.ts";
@@ -83,6 +83,7 @@ export async function readAll(run: Run): Promise<ReadSources> {
       ...entry,
       ...(before !== null && { accepted_before: before }),
       ...(asOf !== null && { as_of_before: asOf }),
+      as_of_told: toldBefore(source, previous),
     });
   }
   // Exceptions alone are no data: with nothing but them every route would be unknown to RPKI.
@@ -152,7 +153,7 @@ async function succeeds(work: () => Promise<void>): Promise<boolean> {
 /** @param newer  why its newest version cannot be used, where this is the one before. */
 async function readListed(run: Run, found: Found, source: ListedSource, newer: Error | null): Promise<void> {
   const { report, stored, side, updates, date, same } = await readInto(run, found, source, newer === null);
-  const { asOf, warning } = date;
+  const { asOf, isTold, warning } = date;
   run.report.sources.push(sourceReport(source, report, stored, asOf, newer));
   const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
   for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
@@ -165,7 +166,8 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
         ? (warning ?? same)
         : "the newest version of this source could not be used in the last run; the previous version is in use";
     const kinds = name === source.section && report.kinds !== undefined ? { kinds: { ...report.kinds } } : {};
-    const entry = sourceEntry(source, { sha256: stored.sha256, as_of: asOf, accepted, skipped, error, ...kinds });
+    const told = { as_of_told: isTold ? asOf : toldBefore(source, run.previous) };
+    const entry = sourceEntry(source, { sha256: stored.sha256, as_of: asOf, accepted, skipped, error, ...told, ...kinds });
     section.entries.push(error === null ? entry : { ...entry, accepted_before: accepted });
   }
   if (updates !== null && isRibSource(source) && source.updates !== null) tellUpdates(run, found, source.updates, updates);
@@ -202,9 +204,8 @@ function readTable(run: Run, source: TableSource, tables: TableInputs): Promise<
 }
 
 function checkedDate(run: Run, source: ListedSource, report: ReaderReport, isNewest: boolean): SourceDate {
-  const isToldByFile = report.asOf !== null;
   const date = dateOf(source, report);
-  const older = isNewest ? olderText(run, source, date.asOf, isToldByFile) : null;
+  const older = isNewest ? olderText(run, source, date) : null;
   if (older !== null) report.notes.push(older);
   return date;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { type Address, parseAddress } from "@netfacts/address";
 import { AnswerNotes, statusRecord } from "@netfacts/records";
-import { Generation, loadSnapshot } from "@netfacts/snapshot";
+import { Generation, loadSnapshot, sealManifest } from "@netfacts/snapshot";
 import { ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import { IngestError, type RunReport, runIngest } from "../../src/app.ts";
 import { allSources, atWork, delegatedFile, ribFile, vrpFile, type Workplace } from "../support/made-files.ts";
@@ -205,5 +205,61 @@ test("data that are older than those of the last import are read, and the report
       expect(notes.filter((note) => note.includes("older than"))).toEqual(name in texts ? [texts[name as keyof typeof texts]] : []);
     }
     expect((await run(place, allSources)).sources.flatMap(({ notes }) => notes).join()).not.toContain("older than");
+  });
+});
+
+describe("a date that a file tells is compared with those that files told", () => {
+  const source = "{name: feed, section: locations, format: geofeed, location: feed}";
+  const yaml = `sources:\n  - ${source}\n`;
+  const feed = (updated: string | null, country: string) =>
+    `${updated === null ? "" : `# last updated: ${updated}T00:00:00Z\n`}11.0.0.0/16,${country},,,\n`;
+  const older = (report: RunReport) => report.sources.flatMap(({ notes }) => notes).filter((note) => note.includes("older than"));
+
+  test("and not with when one without a date was written", async () => {
+    await atWork(async (place) => {
+      for (const [updated, country] of [
+        ["2024-08-22", "NL"],
+        [null, "DE"],
+        [null, "FR"],
+        ["2024-11-10", "SE"],
+      ] as const) {
+        await place.write("feed", feed(updated, country));
+        expect(older(await run(place, yaml))).toEqual([]);
+        const { locations } = await generationOf(place);
+        expect(locations?.lookupLocation(parseAddress("11.0.0.1") as Address)?.country).toBe(country);
+      }
+    });
+  });
+
+  test("also behind a version without one, and where the source could not be read in between", async () => {
+    await atWork(async (place) => {
+      const two = `${yaml.replace("location: feed", "location: feed, required: false")}  - ${source.replaceAll("feed}", "other}").replace("name: feed", "name: other")}\n`;
+      await place.write("other", feed("2024-08-22", "NL"));
+      for (const text of [feed("2024-08-22", "NL"), feed(null, "DE"), "rubbish"]) {
+        await place.write("feed", text);
+        await run(place, two);
+      }
+      await place.write("feed", feed("2021-08-22", "SE"));
+      expect((await run(place, two)).sources.find(({ name }) => name === "feed")?.error).toContain(
+        "its data are of 2021-08-22T00:00:00Z, older than those of the last import (2024-08-22T00:00:00Z) by more than stale_after",
+      );
+      await place.write("feed", feed("2024-08-23", "SE"));
+      expect((await run(place, two)).sources.find(({ name }) => name === "feed")).toMatchObject({ state: "read", error: null });
+    });
+  });
+
+  test("but not with one of a snapshot that does not say whether a file told it", async () => {
+    await atWork(async (place) => {
+      await place.write("feed", feed("2024-08-22", "NL"));
+      await run(place, yaml);
+      const { id: _id, format: _format, format_version: _version, ...content } = (await generationOf(place)).manifest;
+      const { locations } = content.sections;
+      if (locations === undefined) throw new Error("no locations");
+      const sources = locations.sources.map(({ as_of_told: _told, ...entry }) => entry);
+      const earlier = sealManifest({ ...content, sections: { ...content.sections, locations: { ...locations, sources } } });
+      await place.store.publish(earlier, { replaces: (await place.store.currentId()) as string, isAlone: true });
+      await place.write("feed", feed("2021-08-22", "DE"));
+      expect(older(await run(place, yaml))).toEqual([]);
+    });
   });
 });
