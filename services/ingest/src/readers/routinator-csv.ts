@@ -83,8 +83,8 @@ function readHeader(file: string, line: number, text: string): string[] {
     );
   const missing = isNamed ? required.filter((name) => !names.includes(name)) : [];
   if (!isNamed || missing.length > 0 || new Set(names).size < names.length) {
-    const lacks = missing.length === 0 ? "" : `; it has no column ${missing.join(" and no column ")}`;
-    throw new SourceError(file, { line }, `${expected}${lacks}${firstLineHint(text)}`);
+    const what = missing.length === 0 ? firstLineHint(text) : `; it has no column ${missing.join(" and no column ")}`;
+    throw new SourceError(file, { line }, `${expected}${what}`);
   }
   return names;
 }
