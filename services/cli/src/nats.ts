@@ -1,6 +1,6 @@
 /** Connections of commands to NATS, with the settings that services have. Imported only by commands that need one: it loads the client. */
 
-import type { Messaging } from "@netfacts/messaging";
+import type { Messaging, MessagingOptions } from "@netfacts/messaging";
 import { type ConnectOptions, createNatsMessaging, NatsSettingsError, natsAccessOf } from "@netfacts/messaging/nats";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
 import { busConfigSchema } from "@netfacts/runtime/bus";
@@ -21,7 +21,7 @@ export function natsConnection(servers?: string): ConnectOptions {
 }
 
 /** @throws CliError for settings that cannot be used, and when no server lets us in. */
-export async function openNatsMessaging(connection = natsConnection()): Promise<Messaging> {
+export async function openNatsMessaging(connection: ConnectOptions & MessagingOptions = natsConnection()): Promise<Messaging> {
   return await createNatsMessaging(connection).catch(noServer);
 }
 

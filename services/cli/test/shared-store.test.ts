@@ -6,12 +6,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type KeyChange, keysChangedSubject } from "@netfacts/contracts";
 import { secretMatches } from "@netfacts/keys";
-import { createNatsMessaging } from "@netfacts/messaging/nats";
+import { createNatsMessaging, type NatsUser } from "@netfacts/messaging/nats";
 import { openMongoStore } from "@netfacts/storage/mongo";
 import { freePort } from "../../../test/support/free-ports.ts";
 import { until } from "../../../test/support/http.ts";
 import { MongoClient, type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { startNatsServer } from "../../../test/support/nats-server.ts";
+import { accessOf, natsUsersConfig } from "../../../test/support/nats-users.ts";
 import { type Ran, runProcessWith, temporaryFolder } from "./support/run.ts";
 
 const dataDir = temporaryFolder();
@@ -92,6 +93,22 @@ test("with NATS gateways are told which key changed, and of nothing that was onl
     ]);
   } finally {
     await messaging.close();
+    await nats.stop();
+  }
+});
+
+test("NATS refuses the announcement of a change: a note names the subject", async () => {
+  const nats = await startNatsServer({ config: natsUsersConfig() });
+  const revokeAs = async (user: NatsUser): Promise<Ran> => {
+    const { id } = JSON.parse((await run("", "create", "--label", "refused")).out) as Shown;
+    return runProcessWith({ MONGODB_URI: uri, NATS_URL: nats.url, ...accessOf(user) }, dataDir, "keys", "revoke", id);
+  };
+  try {
+    const refused = await revokeAs("ip-routing");
+    expect([refused.code, refused.out]).toEqual([0, expect.stringContaining("revoked")]);
+    expect(refused.err).toMatch(/could not be announced over NATS.*30 s.*does not permit this user to publish to keys\.changed/);
+    expect(await revokeAs("netfacts-cli")).toMatchObject({ code: 0, err: "" });
+  } finally {
     await nats.stop();
   }
 });

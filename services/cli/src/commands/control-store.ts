@@ -12,6 +12,9 @@ import { type CliContext, sharedSettings, storePath } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printNote } from "../output.ts";
 
+/** Time in which NATS must have taken the announcement of a change. */
+const answerMsMax = 5_000;
+
 export interface StoreUse {
   readonly command: Command;
   readonly context: CliContext;
@@ -129,11 +132,16 @@ async function openDatabase(uri: string, onInvalid: (error: StoreError) => void)
 }
 
 async function tellGateways(changes: readonly ControlChange[], context: CliContext): Promise<void> {
-  const { openNatsMessaging } = await import("../nats.ts");
+  const { natsConnection, openNatsMessaging } = await import("../nats.ts");
   try {
-    const messaging = await openNatsMessaging();
+    const faults: unknown[] = [];
+    const messaging = await openNatsMessaging({ ...natsConnection(), onError: (_what, cause) => void faults.push(cause) });
     for (const change of changes) messaging.publish(keysChangedSubject, messageOf(change));
+    // A refusal comes before the answer to a later question.
+    const isHeard = await messaging.probe(answerMsMax);
     await messaging.close();
+    if (faults.length > 0) throw faults[0];
+    if (!isHeard) throw new Error("the server does not answer");
   } catch (error) {
     // The change is made by now, so this is no failure.
     printNote(
