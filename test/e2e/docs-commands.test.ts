@@ -72,6 +72,7 @@ async function runBlock(folder: string, { text }: CodeBlock): Promise<{ status: 
     PATH: `${join(folder, "tools")}:${process.env.PATH}`,
     NETFACTS_URL: standalone.url,
     NETFACTS_KEY: standalone.key,
+    NETFACTS_HOME: standalone.home,
   };
   const child = spawn("sh", ["-eu", "-c", text], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
   let out = "";

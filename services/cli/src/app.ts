@@ -1,10 +1,10 @@
 /** The command line: the program, its shared options, and how every command ends. */
 
 import { readFileSync } from "node:fs";
-import { Command, CommanderError, type Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { CliError, endingOf } from "./cli-error.ts";
 import { commands } from "./commands/index.ts";
-import type { CliContext } from "./context.ts";
+import { type CliContext, defaultDataDir } from "./context.ts";
 import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
 
 /**
@@ -36,7 +36,12 @@ function buildProgram(context: CliContext): Command {
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help for a command")
-    .option("--data-dir <dir>", "data directory of the installation", ".netfacts")
+    .addOption(
+      new Option("--data-dir <dir>", "data directory of the installation").default(
+        defaultDataDir(),
+        "NETFACTS_HOME, or .netfacts of the repository",
+      ),
+    )
     .option("--json", "print JSON instead of text")
     .addHelpText("after", `\n${exitCodeHelp}`)
     .configureHelp({ showGlobalOptions: true })

@@ -1,8 +1,11 @@
 /** What a command may touch of the world, and the settings that all commands share. */
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { observationsFile } from "@netfacts/storage";
 import type { Command } from "commander";
+
+const repository = fileURLToPath(new URL("../../../", import.meta.url));
 
 export interface CliContext {
   /** Standard input, as it comes; asked for by the command that reads it. */
@@ -29,6 +32,11 @@ export interface SharedSettings {
 export function sharedSettings(command: Command): SharedSettings {
   const { dataDir, json = false } = command.optsWithGlobals<{ dataDir: string; json?: boolean }>();
   return { dataDir, json };
+}
+
+/** As `make up` has it: NETFACTS_HOME, else `.netfacts`, both relative to the repository and not to the current folder. */
+export function defaultDataDir({ NETFACTS_HOME }: Readonly<NodeJS.ProcessEnv> = process.env): string {
+  return resolve(repository, NETFACTS_HOME || ".netfacts");
 }
 
 /** What was fetched, and when each source is due. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { exitCodeHelp, exitCodes } from "../src/exit-codes.ts";
 import { tableLines } from "../src/output.ts";
-import { run, temporaryFolder } from "./support/run.ts";
+import { run, temporaryFolder, withStore } from "./support/run.ts";
 
 test("--help at every level names the shared options and ends well", async () => {
   for (const path of [[], ["keys"], ...["create", "list", "show", "disable", "enable", "revoke"].map((name) => ["keys", name])]) {
@@ -29,7 +29,7 @@ test("the README's commands about keys, plans, profiles and the audit work as th
   const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
   const lines = [...readme.matchAll(/^netfacts ((?:keys|plans|profiles|audit) .*)$/gm)].map((match) => match[1] as string);
   expect(lines).toHaveLength(16);
-  const dataDir = temporaryFolder();
+  const dataDir = await withStore(temporaryFolder());
   let id = "";
   for (const line of lines) {
     const ran = await run(dataDir, ...line.replace("7Q9M3W8K", id).split(" "));

@@ -1,12 +1,13 @@
 /** `netfacts keys`: what it makes, shows, changes and refuses. */
 
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { parseKeyText } from "@netfacts/keys";
 import { openSqliteStore } from "@netfacts/storage";
-import { now, run, runJson, runProcess, temporaryFolder } from "./support/run.ts";
+import { defaultDataDir } from "../src/context.ts";
+import { now, run, runJson, runProcess, runProgram, temporaryFolder } from "./support/run.ts";
 
 let dataDir: string;
 beforeEach(() => {
@@ -202,11 +203,32 @@ describe("a store in trouble", () => {
 describe("the program", () => {
   test("creates in one process what another lists", async () => {
     const made = await runProcess(dataDir, "keys", "create", "--label", "a", "--json");
-    expect(made).toMatchObject({ code: 0, err: "" });
+    expect(made).toMatchObject({ code: 0, err: `netfacts: made a new store ${storeFile()}\n` });
     const listed = await runProcess(dataDir, "keys", "list", "--json");
     const { secret, ...key } = JSON.parse(made.out) as Record<string, unknown>;
     expect(JSON.parse(listed.out)).toEqual({ keys: [key] });
     expect(listed.out).not.toContain(String(secret).slice(17, 40));
+  });
+
+  test("without --data-dir, works on the data directory of `make up`", async () => {
+    const repository = join(import.meta.dirname, "../../..");
+    expect(defaultDataDir({})).toBe(join(repository, ".netfacts"));
+    expect(defaultDataDir({ NETFACTS_HOME: "" })).toBe(join(repository, ".netfacts"));
+    expect(defaultDataDir({ NETFACTS_HOME: "../elsewhere" })).toBe(join(repository, "../elsewhere"));
+    const { code, err } = await runProgram({ NETFACTS_HOME: dataDir }, "keys", "create", "--label", "a");
+    expect([code, err]).toEqual([0, `netfacts: made a new store ${storeFile()}\n`]);
+  });
+
+  test.each([
+    ["plans", "set", "team", "--rate", "5/1s", "--month", "5"],
+    ["profiles", "override", "AS1", "--name", "A"],
+    ["observations", "delete", "--address", "192.0.2.1"],
+    ["observations", "import", "-", "--format", "ndjson"],
+    ["keys", "revoke", "ABCDEFGH"],
+  ])("%s %s makes no store where none is, and names the one it looked for", async (...args) => {
+    const { code, out, err } = await run(dataDir, ...args);
+    expect([code, out, err]).toEqual([3, "", expect.stringContaining(`there is no store ${storeFile()}: name the data directory`)]);
+    expect(readdirSync(dataDir)).toEqual([]);
   });
 
   test("ends with its exit code and keeps standard output for results", async () => {

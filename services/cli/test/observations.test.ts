@@ -5,10 +5,11 @@ import { rmSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, expect, test } from "@jest/globals";
-import { run, runJson, runWith, temporaryFolder } from "./support/run.ts";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { run, runJson, runWith, temporaryFolder, withStore } from "./support/run.ts";
 
 const folder = temporaryFolder();
+beforeAll(() => withStore(folder));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const line = (ip: string) => `${JSON.stringify({ ip, country: "NL", observed_at: "2026-11-01T10:00:00Z" })}\n`;
@@ -37,7 +38,7 @@ test("imports files once, resumes them, shows what is stored and deletes it", as
 });
 
 test("imports standard input and pipes, as the same upload as a file", async () => {
-  const dataDir = temporaryFolder();
+  const dataDir = await withStore(temporaryFolder());
   const text = line("192.0.2.7");
   const importOf = async (...args: string[]) => runWith([Buffer.from(text)], dataDir, "observations", "import", ...args);
   expect(await importOf("-", "--format", "ndjson")).toEqual({ code: 0, out: "standard input: 1 lines, 1 stored, 0 invalid\n", err: "" });

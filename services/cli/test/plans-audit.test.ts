@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { secretMatches } from "@netfacts/keys";
 import { openSqliteStore } from "@netfacts/storage";
-import { run, runJson, runProcessWith, temporaryFolder } from "./support/run.ts";
+import { run, runJson, runProcessWith, temporaryFolder, withStore } from "./support/run.ts";
 
 let dataDir: string;
-beforeEach(() => {
-  dataDir = temporaryFolder();
+beforeEach(async () => {
+  dataDir = await withStore(temporaryFolder());
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 

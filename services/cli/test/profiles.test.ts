@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { exitCodes } from "../src/exit-codes.ts";
-import { run, runJson, temporaryFolder } from "./support/run.ts";
+import { run, runJson, temporaryFolder, withStore } from "./support/run.ts";
 
 const dataDir = temporaryFolder();
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -15,6 +15,7 @@ const by = `cli:${userInfo().username}`;
 describe("profiles", () => {
   test("override replaces, list pages and searches, show and delete name what is not there", async () => {
     expect((await run(dataDir, "profiles", "list")).code).toBe(exitCodes.notFound);
+    await withStore(dataDir);
     const first = await json("profiles", "override", "AS3333", "--name", "RIPE", "--website", "-", "--network-type", "non_profit", "ix");
     expect(first).toMatchObject({ asn: 3333, override: { name: "RIPE", website: null, network_types: ["non_profit", "ix"] }, by });
     expect(await json("profiles", "override", "3333", "--organisation", "RIPE NCC")).toMatchObject({

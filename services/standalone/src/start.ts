@@ -1,6 +1,6 @@
 /** The start of the one-process form, step by step, and its stop. */
 
-import { join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadGatewayConfig } from "@netfacts/gateway-auth-quota/app";
 import { startLocalIngest } from "@netfacts/ingest/app";
@@ -150,7 +150,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
         url,
         operationsUrl: operations.url,
         operatorUrl: operatorOrigin === undefined ? null : openableUrl(operatorOrigin),
-        folder: relative(process.cwd(), folder) || ".",
+        folder,
         generation,
         firstKey,
         hasConsole: gateway.CONSOLE,

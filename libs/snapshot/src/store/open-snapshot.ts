@@ -42,9 +42,12 @@ export async function openSnapshots(
   path: string,
 ): Promise<{ readonly store: SnapshotStore; readonly id: string; readonly packed: boolean }> {
   const kind = await stat(path).catch((cause: Error) => {
-    throw new SnapshotError(`${path}: ${(cause as NodeJS.ErrnoException).code === "ENOENT" ? "no such file or folder" : cause.message}`, {
-      cause,
-    });
+    throw new SnapshotError(
+      `${path}: ${(cause as NodeJS.ErrnoException).code === "ENOENT" ? "no such file or folder; run `netfacts ingest run` to make a data directory, or name another one" : cause.message}`,
+      {
+        cause,
+      },
+    );
   });
   if (kind.isDirectory()) {
     const inside = await stat(join(path, snapshotsFolder)).catch(() => null);

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
+import { resolve } from "node:path";
 import { type AuditAction, type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
 import { Administration, type ControlChange, KeySpecError, type Operator, type Pepper, readPeppers } from "@netfacts/keys";
 import { ConfigError, readSecretSetting } from "@netfacts/runtime/secret-setting";
@@ -25,12 +26,13 @@ export interface StoreUse {
 /** Uses the database that MONGODB_URI names, else the file of the data folder. */
 export async function withStore<T>(use: StoreUse, work: (store: Store) => Promise<T>): Promise<T> {
   const uri = databaseUri();
-  const leftOut: string[] = [];
-  const store = uri === "" ? await openFile(use) : await openDatabase(uri, ({ message }) => void leftOut.push(message));
+  const notes: string[] = [];
+  const note = (text: string) => void notes.push(text);
+  const store = uri === "" ? await openFile(use, note) : await openDatabase(uri, ({ message }) => note(message));
   try {
     const result = await work(store);
-    // A command that fails because of one says so itself.
-    for (const note of leftOut) printNote(use.context, note);
+    // A command that fails says why itself.
+    for (const text of notes) printNote(use.context, text);
     return result;
   } finally {
     await store.close();
@@ -114,15 +116,18 @@ function userName(): string {
   }
 }
 
-function openFile({ command, create }: StoreUse): Promise<Store> {
-  const path = storePath(sharedSettings(command));
-  if (!create && !existsSync(path)) {
+async function openFile({ command, create }: StoreUse, note: (text: string) => void): Promise<Store> {
+  const path = resolve(storePath(sharedSettings(command)));
+  if (existsSync(path)) return openSqliteStore(path);
+  if (!create) {
     throw new CliError(
       exitCodes.notFound,
-      `there is no store ${path}: check --data-dir, or create a first key with \`netfacts keys create\``,
+      `there is no store ${path}: name the data directory of your installation with --data-dir or NETFACTS_HOME; a new installation begins with \`make up\`, \`netfacts ingest run\` or \`netfacts keys create\``,
     );
   }
-  return openSqliteStore(path);
+  const store = await openSqliteStore(path);
+  note(`made a new store ${path}`);
+  return store;
 }
 
 /** Neither driver is loaded for a store that is a file. */

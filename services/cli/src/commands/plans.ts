@@ -48,7 +48,7 @@ export const plans: RegisterCommand = (program, context) => {
       orWord("none", text, parseCount),
     )
     .action(async (name: string, options: SetOptions, command) => {
-      const plan = await withAdministration({ command, context, create: true }, (administration, by) =>
+      const plan = await withAdministration({ command, context, create: false }, (administration, by) =>
         administration.putPlan(by, name, limitsOf(options)),
       );
       printPlan(context, sharedSettings(command).json, plan);

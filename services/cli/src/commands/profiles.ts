@@ -76,7 +76,7 @@ export const profiles: RegisterCommand = (program, context) => {
     .option("--website <url>", "http or https URL")
     .option("--network-type <word...>", "network types, the one that fits best first")
     .action(async (asn: number, options: OverrideOptions, command) => {
-      const use = { command, context, create: true };
+      const use = { command, context, create: false };
       await withProfiles(use, (overrides, by) => overrides.put(by, asn, overrideOf(options)));
       const record = await withStore(use, (store) => mergedProfile(store, asn));
       if (record === null) throw overrideNotFound(asn);

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { openSqliteStore } from "@netfacts/storage";
 import { compileCache } from "../../../../test/support/compile-cache.ts";
 import { programArgs } from "../../../../test/support/programs.ts";
 import { runCli } from "../../src/app.ts";
@@ -22,6 +23,12 @@ export const now = Date.UTC(2026, 10, 21, 9);
 
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), "netfacts-cli-"));
+}
+
+/** With an empty store, as an installation without keys has one. */
+export async function withStore(dataDir: string): Promise<string> {
+  await (await openSqliteStore(join(dataDir, "store.sqlite"))).close();
+  return dataDir;
 }
 
 export async function run(dataDir: string, ...args: string[]): Promise<Ran> {

@@ -46,7 +46,7 @@ export const mediaTypes: Readonly<Record<UploadFormat, string>> = {
 export async function withBackend<T>(options: BackendOptions, work: (backend: ObservationsBackend) => Promise<T>): Promise<T> {
   if (options.url !== undefined) return work(serverBackend(options.url));
   const { command, context } = options;
-  return withStore({ command, context, create: true }, async (store) => {
+  return withStore({ command, context, create: false }, async (store) => {
     const uri = databaseUri();
     const path = join(sharedSettings(command).dataDir, observationsFile);
     const source = uri === "" ? ({ kind: "sqlite", path } as const) : ({ kind: "mongo", uri } as const);
