@@ -7,7 +7,7 @@ import { address } from "../../../libs/snapshot/test/support/text.ts";
 import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { MmdbWriter, writeNode } from "../src/export/mmdb.ts";
-import { MmdbDouble, type MmdbMap } from "../src/export/mmdb-data.ts";
+import { MmdbData, MmdbDouble, type MmdbMap, MmdbUint16 } from "../src/export/mmdb-data.ts";
 
 const about = { databaseType: "Made", description: "made for a test", builtAt: 1_795_000_000 };
 const ipv4 = (w0: number) => ({ version: 4, w0, w1: 0, w2: 0, w3: 0 }) as const;
@@ -51,6 +51,19 @@ test("values come back as they were, whatever their length and however often the
     const { double, whole, ...others } = record;
     expect(reader.get(`192.0.2.${index}`)).toEqual({ ...others, double: index - 3.5, whole: 50 });
   }
+});
+
+test("numbers of different types are not shared, in records and inside them", () => {
+  const data = new MmdbData();
+  for (const radius of [new MmdbDouble(10), new MmdbUint16(10)]) data.record({ radius });
+  data.record({ latitude: new MmdbDouble(50), radius: new MmdbUint16(50) });
+  // A double has control byte 0x68 and 8 bytes; a small unsigned integer of 16 bits has 0xa1 and one byte.
+  expect(data.bytes.toString("hex").match(/68(4024|4049)0{12}|a1(0a|32)/g)).toEqual([
+    "684024000000000000",
+    "a10a",
+    "684049000000000000",
+    "a132",
+  ]);
 });
 
 test("what is no unsigned integer of 32 bits is refused", () => {

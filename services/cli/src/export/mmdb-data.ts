@@ -12,6 +12,11 @@ export class MmdbDouble {
   constructor(value: number) {
     this.value = value;
   }
+
+  /** What is remembered goes by its JSON: null, which no other value has, keeps types apart. */
+  toJSON(): unknown {
+    return [null, "double", this.value];
+  }
 }
 
 /** An unsigned integer of 16 bits, which some readers demand. */
@@ -19,6 +24,10 @@ export class MmdbUint16 {
   readonly value: number;
   constructor(value: number) {
     this.value = value;
+  }
+
+  toJSON(): unknown {
+    return [null, "uint16", this.value];
   }
 }
 
