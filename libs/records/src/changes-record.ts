@@ -1,7 +1,6 @@
 /** Questions about what changed: what a query asks, and the record of a page. */
 
 import { hash } from "node:crypto";
-import { formatPrefix } from "@netfacts/address";
 import {
   type ChangesName,
   decodeQuery,
@@ -16,7 +15,7 @@ import {
 import type { Manifest } from "@netfacts/snapshot";
 import type { RecordAnswer } from "./answer.ts";
 import type { ChangeSubject } from "./changes.ts";
-import { type ChangesPage, type ChangesPlace, type ChangesRefusal, type ChangesWalk, snapshotOf } from "./changes-walk.ts";
+import { type ChangesPage, type ChangesPlace, type ChangesRefusal, type ChangesWalk, changesSubject, snapshotOf } from "./changes-walk.ts";
 
 /** What each operation is about. */
 const subjects: { readonly [O in ChangesName]: (question: Questions[O]) => ChangeSubject } = {
@@ -60,7 +59,7 @@ export function changesAnswer<O extends ChangesName>(
   const cursor =
     next === null ? null : { snapshotId: next.snapshotId, at: next.at, page: { list: "changes" as const, start: next.shown + 1 } };
   const record: Omit<RecordOf<ChangesName>, "meta"> = {
-    subject: "asn" in subject ? { asn: subject.asn } : { prefix: formatPrefix(subject.prefix) },
+    subject: changesSubject(subject),
     earliest: first.at,
     latest: last.at,
     changes: {

@@ -1,5 +1,6 @@
 /** The way back through the kept snapshots, one pair after the other, in bounded time: what changed for a prefix or an AS, newest first. */
 
+import { formatPrefix } from "@netfacts/address";
 import type { ChangeItem } from "@netfacts/contracts";
 import type { Manifest, PastAnswer, Publication } from "@netfacts/snapshot";
 import {
@@ -111,8 +112,7 @@ export async function walkChanges(
         }
         const changes = (await run(changesBetween(from, to))).slice(shown);
         const room = limit - items.length;
-        const snapshots = { before: snapshotOf(before), after: snapshotOf(after) };
-        for (const change of changes.slice(0, room)) items.push({ ...itemOf(change), ...snapshots });
+        for (const change of changes.slice(0, room)) items.push(changeItem(change, before, after));
         if (changes.length > room) return page({ ...here, shown: shown + room });
         newer = from;
       }
@@ -146,6 +146,11 @@ async function isSame(kept: KeptSnapshots, subject: ChangeSubject, before: Publi
   );
 }
 
+/** A change as answers show it, and the snapshots between which it happened: `before` is the older one. */
+export function changeItem(change: Change, before: Publication, after: Publication): ChangeItem {
+  return { ...itemOf(change), before: snapshotOf(before), after: snapshotOf(after) };
+}
+
 function itemOf(change: Change): Omit<ChangeItem, "before" | "after"> {
   const none = { prefix: null, origin: null, as_set: null, from: null, to: null, registration_from: null, registration_to: null };
   if (change.change === "registration_changed")
@@ -163,6 +168,10 @@ function isAsSet(origin: ChangedOrigin): origin is readonly number[] {
 
 function registrationOf(registration: ChangedRegistration | null): ChangeItem["registration_from"] {
   return registration === null ? null : { ...registration, block: registration.block ?? null };
+}
+
+export function changesSubject(subject: ChangeSubject): { readonly asn: number } | { readonly prefix: string } {
+  return "asn" in subject ? { asn: subject.asn } : { prefix: formatPrefix(subject.prefix) };
 }
 
 export function snapshotOf({ id, at }: Publication): ChangeItem["before"] {

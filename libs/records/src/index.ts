@@ -14,7 +14,10 @@ export {
   type ChangesPlace,
   type ChangesRefusal,
   type ChangesWalk,
+  changeItem,
+  changesSubject,
   type KeptSnapshots,
+  snapshotOf,
   walkChanges,
 } from "./changes-walk.ts";
 export { countryFlag, isCountry } from "./country-flag.ts";

@@ -59,25 +59,31 @@ test("of a time that is not kept, or that is none, says what is", async () => {
 
 test("changes come newest first, with the publications between which they happened", async () => {
   const changesOf = async (...words: string[]) => JSON.parse((await run(dataDir, "changes", ...words, "--json")).out);
-  const last = { after: "2026-01-02T12:00:00Z", before: "2026-01-03T12:00:00Z", snapshot: ids[2] };
+  const published = (day: number) => ({ snapshot: ids[day], published_at: `2026-01-0${day + 1}T12:00:00Z` });
+  const none = { as_set: null, from: null, to: null, registration_from: null, registration_to: null };
+  const last = { ...none, prefix: "192.0.2.0/24", before: published(1), after: published(2) };
   expect(await changesOf("192.0.2.0/24")).toEqual({
-    items: [
-      { ...last, change: "origin_vanished", prefix: "192.0.2.0/24", origin: 64500 },
-      { ...last, change: "origin_appeared", prefix: "192.0.2.0/24", origin: 64501 },
-    ],
-    truncated: false,
-    skipped: [],
+    subject: { prefix: "192.0.2.0/24" },
     earliest: "2026-01-01T12:00:00Z",
     latest: "2026-01-03T12:00:00Z",
+    changes: {
+      items: [
+        { ...last, change: "origin_vanished", origin: 64500 },
+        { ...last, change: "origin_appeared", origin: 64501 },
+      ],
+      skipped: [],
+      truncated: false,
+    },
   });
   const ofAs = await changesOf("AS64500");
-  expect(ofAs.items.map(({ change, from, to }: { change: string; from?: string; to?: string }) => [change, from, to])).toEqual([
+  expect(ofAs.subject).toEqual({ asn: 64500 });
+  expect(ofAs.changes.items.map(({ change, from, to }: Record<string, unknown>) => [change, from, to])).toEqual([
     ["name_changed", "DAY-1", "DAY-2"],
-    ["origin_vanished", undefined, undefined],
+    ["origin_vanished", null, null],
     ["name_changed", "DAY-0", "DAY-1"],
   ]);
-  expect(await changesOf("AS64500", "--limit", "2")).toMatchObject({ items: { length: 2 }, truncated: true });
-  expect(await changesOf("198.51.100.0/24")).toMatchObject({ items: [], earliest: "2026-01-01T12:00:00Z" });
+  expect(await changesOf("AS64500", "--limit", "2")).toMatchObject({ changes: { items: { length: 2 }, truncated: true } });
+  expect(await changesOf("198.51.100.0/24")).toMatchObject({ changes: { items: [] }, earliest: "2026-01-01T12:00:00Z" });
   expect((await run(dataDir, "changes", "AS64500")).out).toMatch(/^AFTER .*\n.*name_changed +– +– +DAY-1 +DAY-2\n/);
   expect((await run(dataDir, "changes", "192.0.2.1/24")).code).toBe(exitCodes.usage);
 });
@@ -104,7 +110,7 @@ describe("damaged snapshots", () => {
     ["the earliest", 0, ["DAY-1 DAY-2"]],
   ])("%s: it is passed and told, and its neighbours are compared", async (_which, day, names) => {
     const folder = damaged(day);
-    const { items, skipped } = JSON.parse((await changesIn(folder, "--json")).out);
+    const { items, skipped } = JSON.parse((await changesIn(folder, "--json")).out).changes;
     const named = items.filter(({ change }: { change: string }) => change === "name_changed");
     expect(named.map(({ from, to }: { from: string; to: string }) => `${from} ${to}`)).toEqual(names);
     expect(skipped).toEqual([{ snapshot: ids[day], published_at: `2026-01-0${day + 1}T12:00:00Z` }]);

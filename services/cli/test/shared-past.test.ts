@@ -57,13 +57,15 @@ test("answers come from the snapshot in service, and from that of a time", async
 });
 
 test("changes are those between the snapshots that services keep", async () => {
-  const { items, ...rest } = await run("changes", "AS64500");
-  expect(items.map(({ change, snapshot }: { change: string; snapshot: string }) => [change, snapshot])).toEqual([
+  const { changes, earliest, latest } = await run("changes", "AS64500");
+  const items = changes.items as { readonly change: string; readonly after: { readonly snapshot: string } }[];
+  expect(items.map(({ change, after }) => [change, after.snapshot])).toEqual([
     ["name_changed", ids[2]],
     ["origin_vanished", ids[2]],
     ["name_changed", ids[1]],
   ]);
-  expect(rest).toEqual({ truncated: false, skipped: [], earliest: "2026-01-01T12:00:00Z", latest: "2026-01-03T12:00:00Z" });
+  expect(changes).toMatchObject({ truncated: false, skipped: [] });
+  expect([earliest, latest]).toEqual(["2026-01-01T12:00:00Z", "2026-01-03T12:00:00Z"]);
 });
 
 test("the environment of services names the store, and a data folder that is named goes before it", async () => {

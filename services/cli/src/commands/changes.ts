@@ -2,7 +2,7 @@
 
 import { parseAsn, parsePrefix } from "@netfacts/address";
 import { listLimitDefault } from "@netfacts/contracts";
-import { type Change, type ChangeSubject, changesOf, finish } from "@netfacts/records";
+import { type Change, type ChangeSubject, changeItem, changesOf, changesSubject, finish, snapshotOf } from "@netfacts/records";
 import {
   Generation,
   type LoadedSnapshot,
@@ -25,7 +25,12 @@ import { natsOption, withSnapshots } from "./snapshot/snapshots.ts";
 const limitMax = 10_000;
 
 /** A change, and the publications between which it happened. */
-type DatedChange = { readonly after: string; readonly before: string; readonly snapshot: string } & Change;
+interface DatedChange {
+  readonly change: Change;
+  /** The older one. */
+  readonly before: Publication;
+  readonly after: Publication;
+}
 
 export const changes: RegisterCommand = (program, context) => {
   program
@@ -42,11 +47,16 @@ export const changes: RegisterCommand = (program, context) => {
       const shown = items.slice(0, limit);
       const isTruncated = items.length > limit;
       if (sharedSettings(command).json) {
-        const damaged = skipped.map(({ id, at }) => ({ snapshot: id, published_at: at }));
-        return printJson(context, { items: shown, truncated: isTruncated, skipped: damaged, earliest, latest });
+        const found = shown.map(({ change, before, after }) => changeItem(change, before, after));
+        return printJson(context, {
+          subject: changesSubject(subject),
+          earliest,
+          latest,
+          changes: { items: found, skipped: skipped.map(snapshotOf), truncated: isTruncated },
+        });
       }
       if (earliest === null) throw new CliError(exitCodes.notFound, `${place}: nothing says when its snapshots were published`);
-      const rows = shown.map(({ after, before, change, ...rest }) => [after, before, change, ...cellsOf(rest)]);
+      const rows = shown.map(({ change, before, after }) => [before.at, after.at, change.change, ...cellsOf(change)]);
       printLines(context, [
         ...(rows.length === 0 ? ["no changes"] : tableLines(titles, rows)),
         "",
@@ -88,7 +98,7 @@ async function findChanges(store: SnapshotStore, subject: ChangeSubject, limit: 
     }
     if (newer !== null)
       for (const change of finish(changesOf(subject, Generation.of(loaded), Generation.of(newer.loaded))))
-        items.push({ after: publication.at, before: newer.publication.at, snapshot: newer.publication.id, ...change });
+        items.push({ change, before: publication, after: newer.publication });
     newer = { publication, loaded };
   }
   if (newer === null && fault !== null) return refuse(fault);
