@@ -203,16 +203,22 @@ export function clockWarnings(generation: Generation, used: readonly SectionName
   return warnings;
 }
 
-/** Names the versions of the sections used, whether they are stale, and the warnings. */
+/** Names the versions of the sections used, whether they are stale, what of the manifest routes are read by, and the warnings. */
 export function etagInput(generation: Generation, used: readonly SectionName[], warnings: readonly Warning[], nowMs: number): string {
   const sections = used.map((name) => {
     const section = generation.manifest.sections[name];
     return section === undefined
       ? `${name}:none`
-      : `${name}:${section.version}:${section.object.slice(0, 16)}${isStale(section, nowMs) ? ":stale" : ""}`;
+      : `${name}:${section.version}:${section.object.slice(0, 16)}${isStale(section, nowMs) ? ":stale" : ""}${peersInput(section)}`;
   });
   const sample = generation.manifest.sample_data ? ";sample" : "";
   return `${sections.join(",")};${warnings.map((warning) => warning.code).join(",")}${sample};${gapDetail(generation, used) ?? ""}`;
+}
+
+/** Of routes: the peers that see them are counted from these, which the manifest has and the object does not. */
+function peersInput({ peers_total, match_peers_min }: SectionEntry): string {
+  if (peers_total === undefined) return "";
+  return `:${peers_total.ipv4}:${peers_total.ipv6}:${match_peers_min ?? ""}`;
 }
 
 export function maxAge(generation: Generation, used: readonly SectionName[], nowMs: number): number {

@@ -25,13 +25,15 @@ describe("the ETag's input", () => {
     expect(answered(world, now + 5_000).etag).toBe(answered(world).etag);
   });
 
-  test("changes with a section's content, its version, staleness, warnings, and the sample flag", () => {
+  test("changes with a section's content, its version, staleness, warnings, the peers that routes are counted by, and the sample flag", () => {
     const others: MadeSnapshot[] = [
       { ...world, vrps: undefined as never },
       { ...world, entry: { version: "2" } },
       { ...world, entry: { stale_after_seconds: 1 } },
       { ...world, peersTotal: { ipv4: 400, ipv6: 10 } },
       { ...world, sampleData: true },
+      { ...world, peersTotal: { ipv4: 10, ipv6: 11 } },
+      { ...world, matchPeersMin: 3 },
     ];
     const tags = new Set([world, ...others].map((made) => answered(made).etag));
     expect(tags.size).toBe(others.length + 1);

@@ -44,6 +44,7 @@ export interface MadeSnapshot {
   readonly networkTypes?: NetworkTypesColumns;
   readonly locations?: LocationsColumns;
   readonly peersTotal?: { ipv4: number; ipv6: number };
+  readonly matchPeersMin?: number;
   readonly sampleData?: boolean;
   readonly asOf?: string;
   /** The sections that it lacks were removed on purpose. Default: they were not, and a pod that serves one refuses it. */
@@ -84,7 +85,11 @@ export function madeManifest(made: MadeSnapshot): Manifest {
       interval_seconds: null,
       counts: {},
       sources: [{ name: `${name}-source`, format: "made", sha256: "", as_of: madeAsOf, accepted: 1, skipped: 0, error: null }],
-      ...(name === "routes" && { peers_total: made.peersTotal ?? { ipv4: 10, ipv6: 10 }, collectors: ["rrc00"], match_peers_min: 2 }),
+      ...(name === "routes" && {
+        peers_total: made.peersTotal ?? { ipv4: 10, ipv6: 10 },
+        collectors: ["rrc00"],
+        match_peers_min: made.matchPeersMin ?? 2,
+      }),
       ...made.entry,
     };
   }
