@@ -25,14 +25,19 @@ export interface Count {
 /**
  * Failed are: tests that failed; tests that were skipped or left to do; files that failed otherwise (they crashed at import, or after their
  * tests) or did not run; and a run in which nothing passed.
+ *
+ * @param isSelected  tests were selected by their name (`-t`): the others, which Jest reports as skipped, count for nothing.
  */
-export function countReport({ testResults, numTotalTestSuites, wasInterrupted = false }: JestReport): Count {
+export function countReport({ testResults, numTotalTestSuites, wasInterrupted = false }: JestReport, isSelected: boolean): Count {
   let passed = 0;
   let failed = Math.max(0, numTotalTestSuites - testResults.length) + (wasInterrupted ? 1 : 0);
   for (const { status, assertionResults } of testResults) {
-    const wrong = assertionResults.filter((test) => test.status !== "passed").length;
-    passed += assertionResults.length - wrong;
-    failed += wrong === 0 && (status !== "passed" || assertionResults.length === 0) ? 1 : wrong;
+    const counted = isSelected ? assertionResults.filter((test) => test.status !== "pending") : assertionResults;
+    const wrong = counted.filter((test) => test.status !== "passed").length;
+    passed += counted.length - wrong;
+    // With all tests of other names, Jest calls a file "skipped", and with some of them "focused".
+    const isGood = isSelected && counted.length < assertionResults.length ? status !== "failed" : status === "passed" && counted.length > 0;
+    failed += wrong === 0 && !isGood ? 1 : wrong;
   }
   return { passed, failed: passed === 0 ? Math.max(1, failed) : failed };
 }

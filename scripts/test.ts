@@ -124,8 +124,8 @@ function readReport(path: string): JestReport | null {
   }
 }
 
-function countOf(report: JestReport | null, fault: string | null): Count {
-  const count = report === null ? { passed: 0, failed: 1 } : countReport(report);
+function countOf(report: JestReport | null, fault: string | null, isSelected: boolean): Count {
+  const count = report === null ? { passed: 0, failed: 1 } : countReport(report, isSelected);
   return fault === null ? count : { ...count, failed: count.failed + 1 };
 }
 
@@ -141,7 +141,9 @@ try {
   if (report !== null) console.log(`\nslowest files:\n${slowestLines(report, root).join("\n")}\n\n${timeLine(report, seconds)}`);
   if (fault !== null) console.log(`Jest: ${fault}`);
   else if (report === null) console.log("Jest wrote no report");
-  const count = countOf(report, fault);
+  const isSelected = args.some((arg) => /^(?:-t|--testNamePattern(?:=|$))/.test(arg));
+  const count = countOf(report, fault, isSelected);
+  if (isSelected && report !== null && count.passed === 0) console.log("no test of this name passed");
   if (process.env.TEST_COUNT) writeFileSync(process.env.TEST_COUNT, `${count.passed} ${count.failed}\n`);
   console.log(countLine(count));
   process.exitCode = count.failed === 0 ? 0 : 1;

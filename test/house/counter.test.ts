@@ -81,6 +81,13 @@ test("the unit run leaves out what imports a module that starts processes, also 
   expect(await runWith(["--unit"], ...left, typesOnly, passing)).toEqual({ line: "2 passed, 1 failed", status: 1 });
 });
 
+test("with -t, tests of other names are not counted, and a crash, a failure and a name that no test has still fail", async () => {
+  const other = 'import { test } from "@jest/globals"; test("other", () => {});';
+  expect(await runWith(["-t", "passes"], passing, failing, other)).toEqual({ line: "2 passed, 0 failed", status: 0 });
+  expect(await runWith(["-t", "fails|passes"], passing, failing, crashing)).toEqual({ line: "2 passed, 2 failed", status: 1 });
+  expect(await runWith(["-t", "nowhere"], passing, other)).toEqual({ line: "0 passed, 1 failed", status: 1 });
+});
+
 test("a run that is ended leaves no process of its tests", async () => {
   const note = join(planted.root, "pid");
   planted.write(
