@@ -13,6 +13,6 @@ program=$1
 shift
 # Those that serve the files of the console and of the documentation as they are in this checkout.
 case $program in
-services/standalone/src/main.ts | services/gateway-auth-quota/src/main.ts | scripts/dev.ts) for site in console docs; do node --conditions=source "$root/scripts/build-$site.ts"; done ;;
+services/standalone/src/main.ts | services/gateway-auth-quota/src/main.ts | scripts/dev.ts) for site in console docs; do node --conditions=source "$root/scripts/build-$site.ts" --if-writable; done ;;
 esac
 exec node --conditions=source --disable-warning=ExperimentalWarning "$root/$program" "$@"
