@@ -14,6 +14,17 @@ for file in "$downloads"/cluster/pids/*; do
   fi
 done
 
+# The file stays after a crash, and another process may have the number by now.
+owner=$(awk -F '[:,}]' '{ print $2 + 0 }' .netfacts/owner.json 2>/dev/null) || owner=0
+if [ "${owner:-0}" -gt 0 ]; then
+  case $(ps -o args= -p "$owner" 2>/dev/null) in
+    *services/standalone/*)
+      echo "Netfacts runs on .netfacts (process $owner): stop it first, with Ctrl-C in its terminal or kill $owner"
+      exit 1
+      ;;
+  esac
+fi
+
 set --
 for folder in .netfacts node_modules libs/*/node_modules services/*/node_modules dist libs/*/dist services/*/dist docs/dist "$downloads"; do
   [ -d "$folder" ] && set -- "$@" "$folder"

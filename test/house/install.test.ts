@@ -1,5 +1,7 @@
 /** Installing packages: once, again when it must be, and whole after an interruption. npm is played. */
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
@@ -181,6 +183,24 @@ describe("scripts/uninstall.sh", () => {
     writeFileSync(join(pids, "node"), `${process.pid} 1\n`);
     expect((await uninstall()).status).toBe(0);
     expect(existsSync(pids)).toBe(false);
+  });
+
+  test("removes nothing while Netfacts runs on its state, and takes no other process for it", async () => {
+    const uninstall = () => sandbox.run(join(sandbox.root, "scripts/uninstall.sh"), [], { YES: "1" });
+    const program = ["-e", "console.log(); setInterval(() => {}, 1_000)", "--", join(sandbox.root, "services/standalone/src/main.ts")];
+    const running = spawn(process.execPath, program, { stdio: ["ignore", "pipe", "ignore"] });
+    try {
+      await once(running.stdout, "data");
+      sandbox.write(".netfacts/owner.json", `${JSON.stringify({ pid: running.pid, url: "http://127.0.0.1:8080" })}\n`);
+      const { status, out } = await uninstall();
+      expect([status, out]).toEqual([1, expect.stringContaining(`(process ${running.pid}): stop it first`)]);
+      expect(existsSync(join(sandbox.root, ".netfacts"))).toBe(true);
+    } finally {
+      running.kill("SIGKILL");
+    }
+    sandbox.write(".netfacts/owner.json", `${JSON.stringify({ pid: process.pid, url: "http://127.0.0.1:8080" })}\n`);
+    expect((await uninstall()).status).toBe(0);
+    expect(existsSync(join(sandbox.root, ".netfacts"))).toBe(false);
   });
 
   test("removes state, packages and downloads with YES=1, and nothing else", async () => {
