@@ -116,7 +116,12 @@ const table = {
     "The request costs more units than the key has in a whole rate window, so it can never be admitted.",
     "Ask for less: a smaller `limit`, or fewer costly items in one JSON batch. Or ask your operator for a higher rate limit.",
   ),
-  route_not_found: entry(404, "Route not found", "There is no route at this path.", "Check the path against the list of endpoints."),
+  route_not_found: entry(
+    404,
+    "Route not found",
+    "There is no route at this path.",
+    "Check the path against the list of routes at `/docs/reference`.",
+  ),
   method_not_allowed: entry(
     405,
     "Method not allowed",

@@ -91,5 +91,15 @@ function rule(broken: readonly ErrorObject[]): string {
     return keyword === "const" ? [params.allowedValue] : [];
   });
   if (choices.length > 0) return `must be one of ${choices.join(", ")}`;
-  return [...new Set(broken.map(({ message = "is invalid" }) => message))].join(" and ");
+  return [...new Set(broken.map(brokenRule))].join(" and ");
+}
+
+const typeNames: Readonly<Record<string, string>> = { integer: "a whole number", number: "a number", boolean: "true or false" };
+
+function brokenRule({ keyword, params, message = "is invalid" }: ErrorObject): string {
+  const type = keyword === "type" ? typeNames[String(params.type)] : undefined;
+  if (type !== undefined) return `must be ${type}`;
+  if (keyword === "minimum") return `must be at least ${params.limit}`;
+  if (keyword === "maximum") return `must be at most ${params.limit}`;
+  return message;
 }

@@ -50,14 +50,14 @@ describe("loadConfig", () => {
 
   test("tells every fault at once, one line per setting", () => {
     expect(faultsOf({ PORT: "http", LOG_LEVEL: "loud", VERBOSE: "perhaps" })).toEqual([
-      'PORT must be integer, not "http"',
+      'PORT must be a whole number, not "http"',
       'LOG_LEVEL must be one of info, debug, not "loud"',
-      'VERBOSE must be boolean, not "perhaps"',
+      'VERBOSE must be true or false, not "perhaps"',
     ]);
   });
 
   test("tells the bound that is broken", () => {
-    expect(faultsOf({ PORT: "70000" })).toEqual(['PORT must be <= 65535, not "70000"']);
+    expect(faultsOf({ PORT: "70000" })).toEqual(['PORT must be at most 65535, not "70000"']);
   });
 
   test("names a required setting that is missing", () => {

@@ -71,7 +71,7 @@ test("tells the faults of the process's settings and of the service's at once", 
   expect(await child.ended).toBe(2);
   expect(child.err()).toEqual([
     'LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not "loud"',
-    'RATE must be number, not "fast"',
+    'RATE must be a number, not "fast"',
   ]);
 });
 

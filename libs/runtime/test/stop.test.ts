@@ -86,7 +86,7 @@ test("lives on when whoever read its output is gone, and still ends with status 
 test("tells each fault of the settings on a line and ends with status 2", async () => {
   const child = await start("misconfigured");
   expect(await child.ended).toBe(2);
-  expect(child.output.err).toBe(`PORT must be integer, not "x"\nRATE must be number, not "y"\n`);
+  expect(child.output.err).toBe(`PORT must be a whole number, not "x"\nRATE must be a number, not "y"\n`);
 });
 
 test("tells why it cannot start in one line and ends with status 1, whatever already runs", async () => {

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { run, runJson, runWith, temporaryFolder, withStore } from "./support/run.ts";
+import { run, runJson, runProcessWith, runWith, temporaryFolder, withStore } from "./support/run.ts";
 
 const folder = temporaryFolder();
 beforeAll(() => withStore(folder));
@@ -64,4 +64,8 @@ test("a wrong command line is exit code 2, and a file that cannot be read is ref
   expect(await run(folder, "observations", "import", other)).toMatchObject({ code: 1 });
   expect((await run(folder, "observations", "import", join(folder, "absent.csv"))).code).not.toBe(0);
   expect((await run(folder, "observations", "export", "192.0.2.1", "--url", "http://127.0.0.1:9")).err).toContain("NETFACTS_KEY");
+  for (const url of ["127.0.0.1:24081", "localhost:24081"]) {
+    const ran = await runProcessWith({ NETFACTS_KEY: "key" }, folder, "observations", "export", "192.0.2.1", "--url", url);
+    expect([ran.code, ran.err]).toEqual([2, expect.stringContaining(`--url ${url} is not a URL; write http://`)]);
+  }
 });

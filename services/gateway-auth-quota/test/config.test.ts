@@ -31,7 +31,7 @@ test("every fault is told at once", () => {
 
 test("times that Node would refuse, and limits that no key may have, are faults that name the setting", () => {
   expect(() => loadGatewayConfig({ HEADERS_TIMEOUT_MS: "300001", DEFAULT_RATE_LIMIT: "1e15", DEFAULT_MONTH_LIMIT: "1e300" })).toThrow(
-    /^HEADERS_TIMEOUT_MS must be <= 300000.*\nDEFAULT_RATE_LIMIT must be <= 1000000000.*\nDEFAULT_MONTH_LIMIT must be <= 1000000000/,
+    /^HEADERS_TIMEOUT_MS must be at most 300000.*\nDEFAULT_RATE_LIMIT must be at most 1000000000.*\nDEFAULT_MONTH_LIMIT must be at most 1000000000/,
   );
 });
 

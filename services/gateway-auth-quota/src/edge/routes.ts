@@ -86,7 +86,8 @@ class PathMethods {
 }
 
 function noRoute(suggestion: string | null): ProblemError {
-  if (suggestion === null) return new ProblemError("route_not_found");
+  if (suggestion === null)
+    return new ProblemError("route_not_found", { detail: "There is no route at this path; /docs/reference lists the routes." });
   const message = "there is no route at this path";
   return new ProblemError("route_not_found", {
     detail: `There is no route at this path; there is one at ${suggestion}.`,

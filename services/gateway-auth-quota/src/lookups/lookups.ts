@@ -57,7 +57,7 @@ const questionReaders: { readonly [O in LookupName]: (reader: QuestionReader) =>
   },
   prefix: (reader) => ({ prefix: reader.pathPrefix(), limit: reader.limit() }),
   reverse_dns: (reader) => ({ ip: reader.ip() }),
-  asn_changes: (reader) => ({ asn: reader.pathAsn(), limit: reader.limit() }),
+  asn_changes: (reader) => ({ asn: reader.pathChanged(), limit: reader.limit() }),
   prefix_changes: (reader) => ({ prefix: reader.pathPrefix(), limit: reader.limit() }),
   validity: (reader) => ({ asn: reader.queryAsn("asn"), prefix: reader.queryPrefix("prefix") }),
 };

@@ -1,6 +1,6 @@
 /** Why a text is no address, prefix or AS number, and what was meant, where only one thing can have been. */
 
-import { formatAddress, formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import { formatAddress, formatPrefix, hostPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 
 export interface Mistake {
   /** Goes on after "is not an IPv4 or IPv6 address" and the like; null where nothing more can be said. */
@@ -28,6 +28,8 @@ export function addressMistake(text: string): Mistake {
   const withPort = /^([\d.]+):\d{1,5}$/.exec(text);
   if (withPort) return addressMeant(withPort[1] ?? "", "brackets and ports are only allowed in URLs");
   if (/^as/i.test(text) && parseAsn(text) !== null) return { reason: "it is an AS number", suggestion: asnPath(text) };
+  const octets = octetsOf(text);
+  if (octets !== null) return addressMeant(octets, "an address is not written as an integer");
   if (/^[-+]?[0-9]/.test(text) && /^[-+0-9a-fx.]+$/i.test(text)) return because(octetsFault(text.split(".")));
   if (!text.includes(":") && /[g-z]/i.test(text)) return because("host names are not resolved");
   return unclear;
@@ -70,8 +72,23 @@ export function asnMistake(text: string): Mistake {
   return because("asdot has two parts of 0 to 65535");
 }
 
+/** Of a text that names what changed: neither an AS number nor, as it has no length, a prefix. */
+export function changesMistake(text: string): Mistake {
+  const address = text.length > charsMax ? null : parseAddress(text);
+  if (address === null) return asnMistake(text);
+  const suggestion = `/api/v1/changes/${formatPrefix(hostPrefix(address))}`;
+  return { reason: "it is an IP address; a prefix has a length", suggestion };
+}
+
 function asnPath(text: string): string {
   return `/api/v1/asn/AS${parseAsn(text)}`;
+}
+
+/** The octets of an IPv4 address that is written as one number, as some programs do; null for smaller numbers, which mean something else. */
+function octetsOf(text: string): string | null {
+  const number = /^([1-9]\d{0,9}|0x[0-9a-f]{1,8})$/i.test(text) ? Number(text) : 0;
+  if (number < 0x100_0000 || number > 0xffff_ffff) return null;
+  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join(".");
 }
 
 /** @returns what is wrong with the numbers of a text that was meant to be an IPv4 address. */

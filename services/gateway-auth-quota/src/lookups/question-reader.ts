@@ -14,7 +14,7 @@ import {
 } from "@netfacts/contracts";
 import { quoteValue } from "../edge/echo.ts";
 import { wordList } from "../edge/word-list.ts";
-import { addressMistake, asnMistake, type Mistake, prefixMistake } from "./mistake.ts";
+import { addressMistake, asnMistake, changesMistake, type Mistake, prefixMistake } from "./mistake.ts";
 
 interface Fault extends ProblemItem {
   /** The sentence of the problem where this is the only fault. */
@@ -82,6 +82,15 @@ export class QuestionReader {
 
   pathAsn(): number {
     return this.#asn("path.asn", this.#path.asn ?? "");
+  }
+
+  /** Of a path that names an AS or a prefix, and has no prefix. */
+  pathChanged(): number {
+    const text = this.#path.asn ?? "";
+    const asn = parseAsn(text);
+    if (asn !== null) return asn;
+    this.#unread("path.asn", "invalid_asn", text, "is neither an AS number nor a prefix", changesMistake(text));
+    return 0;
   }
 
   queryAsn(name: string): number {

@@ -40,7 +40,10 @@ test("a prefix may have its slash percent-encoded, as at /prefix, and its mistak
   expect((await harness.get("/api/v1/changes/2001:db8::%2f32")).status).toBe(200);
   expectProblem(await harness.get("/api/v1/changes/193.0.6.139%2F21"), "prefix_has_host_bits");
   expectProblem(await harness.get("/api/v1/changes/AS3333%2F21"), "invalid_prefix");
-  expectProblem(await harness.get("/api/v1/changes/193.0.0.0"), "invalid_asn");
+  expect(expectProblem(await harness.get("/api/v1/changes/193.0.0.0"), "invalid_asn")).toMatchObject({
+    detail: expect.stringContaining("is neither an AS number nor a prefix"),
+    errors: [{ location: "path.asn", suggestion: "/api/v1/changes/193.0.0.0/32" }],
+  });
   const asnOnly = await harness.key({ scopes: ["asn"] });
   const headers = { authorization: `Bearer ${asnOnly}` };
   expectProblem(await harness.get("/api/v1/changes/193.0.0.0%2F21", headers), "insufficient_scope");

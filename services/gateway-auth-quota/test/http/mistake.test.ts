@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { addressMistake, asnMistake, prefixMistake } from "../../src/lookups/mistake.ts";
+import { addressMistake, asnMistake, changesMistake, prefixMistake } from "../../src/lookups/mistake.ts";
 
 /** Text, a part of the reason, the suggestion. */
 type Case = readonly [text: string, reason: string | null, suggestion: string | null];
@@ -19,13 +19,16 @@ describe("addresses", () => {
     ["193.0.6.139:80", "ports", "193.0.6.139"],
     ["193.0.6", "four octets", null],
     ["193.0.6.139.1", "four octets", null],
-    ["3238000267", "four octets", null],
+    ["3238004363", "integer", "193.0.6.139"],
+    ["0xC0000201", "integer", "192.0.2.1"],
+    ["4294967296", "four octets", null],
+    ["3333", "four octets", null],
     ["193.0..139", "four octets", null],
     ["193.0.6.256", "0 to 255", null],
     // Ten or eight: nobody knows.
     ["193.0.6.010", "leading zeros", null],
     ["010.1.1.1", "leading zeros", null],
-    ["0x08080808", "four octets", null],
+    ["0x08080808", "integer", "8.8.8.8"],
     ["0x8.8.8.8", "decimal", null],
     ["8.8.8.0x8", "decimal", null],
     ["-1", "no sign", null],
@@ -92,6 +95,15 @@ describe("AS numbers", () => {
     ["ripe", null, null],
   ];
   for (const [text, reason, suggestion] of cases) tells(asnMistake, text, reason, suggestion);
+});
+
+describe("what changed", () => {
+  const cases: readonly Case[] = [
+    ["193.0.6.139", "a prefix has a length", "/api/v1/changes/193.0.6.139/32"],
+    ["2001:DB8::1", "a prefix has a length", "/api/v1/changes/2001:db8::1/128"],
+    ["AS03333", "leading zeros", "AS3333"],
+  ];
+  for (const [text, reason, suggestion] of cases) tells(changesMistake, text, reason, suggestion);
 });
 
 test("whatever is suggested can be asked", () => {

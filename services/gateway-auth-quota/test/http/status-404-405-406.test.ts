@@ -30,6 +30,9 @@ describe("404", () => {
   ]) {
     provokes("route_not_found", `${path}, without a key`, () => harness.request("GET", path));
   }
+  test("the detail says where the routes are listed", async () => {
+    expect(expectProblem(await harness.get("/api/v1/nowhere"), "route_not_found").detail).toContain("/docs/reference");
+  });
   provokes("route_not_found", "with any method", () => harness.request("POST", "/api/v1/nowhere"));
 
   test.each([

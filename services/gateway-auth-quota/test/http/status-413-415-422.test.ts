@@ -73,7 +73,9 @@ describe("400", () => {
   for (const [name, body, location] of places) {
     provokes("invalid_body", `${name}, told with its place`, async () => {
       const answer = await gateway.post(body);
-      expect(expectProblem(answer, "invalid_body").errors).toContainEqual(expect.objectContaining({ location }));
+      const { detail, errors } = expectProblem(answer, "invalid_body");
+      expect(errors).toContainEqual(expect.objectContaining({ location }));
+      expect(detail).toContain(location.startsWith("line") ? "cannot be parsed" : "is not a batch");
       return answer;
     });
   }

@@ -97,6 +97,11 @@ function uploadText(upload: UploadRecord): ObservationUpload {
 function serverBackend(url: string): ObservationsBackend {
   const key = process.env.NETFACTS_KEY ?? "";
   if (key === "") throw new CliError(exitCodes.usage, "--url needs a key with the scope admin in NETFACTS_KEY");
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    throw new CliError(
+      exitCodes.usage,
+      `--url ${url} is not a URL; write http:// or https:// before the host, as in http://127.0.0.1:8081`,
+    );
   const root = `${url.replace(/\/+$/, "")}${ingestPath}/observations`;
   const ask = async (path: string, init: RequestInit = {}): Promise<Response> => {
     const response = await fetch(root + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } }).catch(

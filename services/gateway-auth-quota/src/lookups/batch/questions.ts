@@ -106,23 +106,28 @@ function parseDocument(bytes: Buffer): unknown {
 function questionsOf(document: unknown): readonly unknown[] {
   const fault = (location: string, message: string): ProblemItem => ({ location, code: "invalid_body", message });
   if (typeof document !== "object" || document === null || Array.isArray(document))
-    throw invalidBody([fault("body", 'is not an object like {"questions": […]}')]);
+    throw invalidBatch([fault("body", 'is not an object like {"questions": […]}')]);
   const { questions } = document as { readonly questions?: unknown };
   const unknown = Object.keys(document)
     .filter((name) => name !== "questions")
     .slice(0, 8);
   const faults = unknown.map((name) => fault(quoteValue(name), "is unknown; the only member of the body is questions"));
   if (!Array.isArray(questions)) faults.push(fault("questions", questions === undefined ? "is missing" : "is not a list"));
-  if (faults.length > 0) throw invalidBody(faults);
+  if (faults.length > 0) throw invalidBatch(faults);
   const list = questions as readonly unknown[];
   if (list.length > batchQuestionsMax) throw tooMany(list.length);
   return list;
 }
 
-function invalidBody(errors: readonly ProblemItem[]): ProblemError {
+/** JSON that is no batch. */
+function invalidBatch(errors: readonly ProblemItem[]): ProblemError {
+  return invalidBody(errors, "is not a batch");
+}
+
+function invalidBody(errors: readonly ProblemItem[], what = "cannot be parsed"): ProblemError {
   const [first] = errors;
   return new ProblemError("invalid_body", {
-    ...(first === undefined ? {} : { detail: `The body cannot be parsed: ${first.location}: ${first.message}.` }),
+    ...(first === undefined ? {} : { detail: `The body ${what}: ${first.location}: ${first.message}.` }),
     errors,
   });
 }
