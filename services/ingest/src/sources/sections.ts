@@ -132,8 +132,15 @@ const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
   autnums: { mark: { line: /^(?:AS\d[\d.]*[ \t]|\d+ +\S.*, ?[A-Z]{2}\s*$)/ }, steady: true },
 };
 
-/** Formats of lists of ranges, each of which has one type: what such a list says if its source names nothing else. Null: it must be named. */
-const rangeLists: Partial<Readonly<Record<string, { readonly type: string | null; readonly provider: string | null }>>> = {
+/** What a list of ranges, which has one type, says if its source names nothing else. Null: it must be named. */
+interface RangeListDefaults {
+  readonly type: string | null;
+  readonly provider: string | null;
+}
+
+/** Of every format of network types; null: its lines name the types. */
+const rangeLists: Readonly<Record<Sections["network_types"]["reading"]["formats"][number], RangeListDefaults | null>> = {
+  "network-types-csv": null,
   "aws-ip-ranges": { type: "hosting", provider: "Amazon AWS" },
   "azure-service-tags": { type: "hosting", provider: "Microsoft Azure" },
   // Google's clouds, its crawlers and other people's have the same form.
@@ -145,8 +152,9 @@ const rangeLists: Partial<Readonly<Record<string, { readonly type: string | null
 };
 
 /** What a list of ranges says if its source names nothing else; null: the source is no such list. */
-export function rangeListOf(section: SourceSection, format: BuiltFormat): { type: string | null; provider: string | null } | null {
-  return section === "network_types" ? (rangeLists[format] ?? null) : null;
+export function rangeListOf(section: SourceSection, format: BuiltFormat): RangeListDefaults | null {
+  const ofFormats: Partial<Readonly<Record<BuiltFormat, RangeListDefaults | null>>> = rangeLists;
+  return section === "network_types" ? (ofFormats[format] ?? null) : null;
 }
 
 /** The formats that a text is recognised by, in the order in which it is compared with them. */
