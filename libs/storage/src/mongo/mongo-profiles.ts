@@ -1,5 +1,6 @@
 /** The operator's AS profiles in MongoDB. */
 
+import type { Long } from "mongodb";
 import type { ProfileRecord, ProfileRepository } from "../profile-repository.ts";
 import type { MongoConnection } from "./mongo-connection.ts";
 import type { ProfileDocument } from "./mongo-schema.ts";
@@ -31,10 +32,11 @@ export function mongoProfiles(connection: MongoConnection): ProfileRepository {
     },
 
     async state() {
-      const sums = { _id: null, count: { $sum: 1 }, last: { $max: "$updatedAt" }, sum: { $sum: "$updatedAt" } };
+      // Times are doubles, which some thousand of them are too large a sum for.
+      const sums = { _id: null, count: { $sum: 1 }, last: { $max: "$updatedAt" }, sum: { $sum: { $toLong: "$updatedAt" } } };
       const [found] = await connection.asked(() =>
         profiles()
-          .aggregate<{ count: number; last: number; sum: number }>([{ $group: sums }])
+          .aggregate<{ count: number; last: number; sum: number | Long }>([{ $group: sums }])
           .toArray(),
       );
       const { count = 0, last = 0, sum = 0 } = found ?? {};

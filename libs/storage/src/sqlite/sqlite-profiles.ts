@@ -22,9 +22,10 @@ export function sqliteProfiles(connection: SqliteConnection): ProfileRepository 
     },
 
     async state() {
-      const row = connection.get("SELECT COUNT(*) AS count, MAX(updated_at) AS last, SUM(updated_at) AS sum FROM profiles");
-      const [count, last, sum] = [row?.count ?? 0, row?.last ?? 0, row?.sum ?? 0] as number[];
-      return { count: count as number, version: [count, last, sum].join(" ") };
+      // As text: the sum of some thousand times is more than a number holds.
+      const sums = "COUNT(*) AS count, MAX(updated_at) AS last, CAST(SUM(updated_at) AS TEXT) AS sum";
+      const { count, last, sum } = connection.get(`SELECT ${sums} FROM profiles`) ?? {};
+      return { count: count as number, version: [count, last ?? 0, sum ?? 0].join(" ") };
     },
 
     async delete(asn) {

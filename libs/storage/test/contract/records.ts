@@ -63,6 +63,18 @@ export function describeRecords(name: string, factory: StoreFactory): void {
       await seen(2);
     });
 
+    test("tells changes apart also where there are so many that their times add up to more than a JavaScript number holds", async () => {
+      const { profiles } = await factory.open();
+      const sumOfMany = 9_000_000_000_000_000;
+      await profiles.put({ ...profile, asn: 1, updatedAt: sumOfMany });
+      const versions = new Set<string>();
+      for (const back of [5, 4, 3, 2, 1]) {
+        await profiles.put({ ...profile, asn: 2, updatedAt: sumOfMany - back });
+        versions.add((await profiles.state()).version);
+      }
+      expect(versions.size).toBe(5);
+    });
+
     test("deletes, and says whether there was one", async () => {
       const { profiles } = await factory.open();
       await profiles.put(profile);
