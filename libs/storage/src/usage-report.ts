@@ -37,13 +37,15 @@ export async function* usageGroups(
   const isBehind = (group: UsageGroup): boolean => after === null || compare(group, after) > 0;
   let groups = new Map<string, UsageGroup>();
   let keyId: string | null = null;
-  for await (const row of rowsOf(usage, query, byKey ? (after?.keyId ?? null) : null)) {
-    if (byKey && row.keyId !== keyId) {
-      yield* inOrder(groups).filter(isBehind);
-      groups = new Map();
-      keyId = row.keyId;
+  for await (const rows of pagesOf(usage, query, byKey ? (after?.keyId ?? null) : null)) {
+    for (const row of rows) {
+      if (byKey && row.keyId !== keyId) {
+        yield* inOrder(groups).filter(isBehind);
+        groups = new Map();
+        keyId = row.keyId;
+      }
+      add(groups, row, by);
     }
-    add(groups, row, by);
   }
   yield* inOrder(groups).filter(isBehind);
 }
@@ -68,11 +70,11 @@ export function usageColumns(by: readonly UsageDimension[]): string[] {
 }
 
 /** @param fromKey  the first key that is wanted; null: all. */
-async function* rowsOf(usage: Pick<UsageRepository, "list">, query: UsageQuery, fromKey: string | null): AsyncGenerator<UsageRow> {
+async function* pagesOf(usage: Pick<UsageRepository, "list">, query: UsageQuery, fromKey: string | null): AsyncGenerator<UsageRow[]> {
   let after = fromKey === null ? undefined : { keyId: fromKey, day: "", routeClass: "" };
   for (;;) {
     const rows = await usage.list(query, { limit: rowsRead, ...(after !== undefined && { after }) });
-    yield* rows;
+    yield rows;
     after = rows.at(-1);
     if (after === undefined || rows.length < rowsRead) return;
     await new Promise((resolve) => setImmediate(resolve));

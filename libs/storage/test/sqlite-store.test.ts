@@ -26,7 +26,7 @@ function path(): string {
   return join(folder, "data", "store.sqlite");
 }
 
-async function openStore(options: { now?: () => number } = {}): Promise<Store> {
+async function openStore(options: { now?: () => number; check?: boolean } = {}): Promise<Store> {
   const store = await openSqliteStore(path(), options);
   open.push(store);
   return store;
@@ -72,16 +72,44 @@ test("a run whose report is damaged says so, and hides no other run", async () =
 });
 
 test.each([
-  ["all keys", {}],
-  ["a kind of question", { routeClass: "ip" }],
-  ["a key", { keyId: "7Q9M3W8K" }],
+  ["a key", {}],
+  ["a kind of request of a key", { routeClass: "ip" }],
 ])("a page of the usage of %s is read in its order, and not sorted", async (_, of) => {
   await openStore();
   const connection = new SqliteConnection(path());
-  const sql = `EXPLAIN QUERY PLAN ${listSql({ from: "2026-11-01", to: "2026-11-30", ...of })}`;
+  const sql = `EXPLAIN QUERY PLAN ${listSql({ from: "2026-11-01", to: "2026-11-30", keyId: "7Q9M3W8K", ...of })}`;
   const steps = connection.all(sql, ...Array.from({ length: sql.split("?").length - 1 }, () => "1"));
   connection.close();
-  expect(steps.map(({ detail }) => detail)).toEqual([expect.stringMatching(/^SEARCH usage USING PRIMARY KEY /)]);
+  expect(steps.map(({ detail }) => detail)).toEqual([expect.stringMatching(/^SEARCH usage USING PRIMARY KEY \(key_id=\? /)]);
+});
+
+test("others have the event loop while the usage of many keys is listed or summed", async () => {
+  const { usage } = await openStore();
+  const keys = Array.from({ length: 400 }, (_, index) => `K${String(index).padStart(7, "0")}`);
+  const of = { bucket: "b", day: "2026-11-21", routeClass: "ip", counted: 1, uncounted: 0 };
+  await usage.add({ writer: "one", sequence: 1, increments: keys.map((keyId) => ({ ...of, keyId })) });
+  const turnsOf = async (work: Promise<unknown>): Promise<number> => {
+    let turns = 0;
+    let isOver = false;
+    const over = work.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await setImmediate();
+      turns += 1;
+    }
+    await over;
+    return turns;
+  };
+  const month = { from: "2026-11-01", to: "2026-11-30" };
+  const without = { from: "2025-11-01", to: "2025-11-30" };
+  for (const work of [
+    () => usage.total(month),
+    () => usage.list(month),
+    () => usage.total(without),
+    () => usage.list(without, { limit: 1 }),
+  ])
+    expect(await turnsOf(work())).toBeGreaterThan(10);
 });
 
 describe("the file", () => {
@@ -164,6 +192,19 @@ describe("a store that cannot be used says so in one line", () => {
     const file = openSync(path(), "r+");
     writeSync(file, Buffer.alloc(6_000, 0xa5), 0, 6_000, 4_096 * 3 + 100);
     expect(await refusal()).toMatchObject({ fault: "damaged" });
+  });
+
+  test("damaged pages, without a check: when they are read", async () => {
+    const store = await openStore();
+    for (let i = 0; i < 60; i++) await createKey(store, { ...spec, label: "x".repeat(90) });
+    await store.close();
+    const file = openSync(path(), "r+");
+    const { size } = statSync(path());
+    // The last pages are of the keys, which filled the file.
+    writeSync(file, Buffer.alloc(4_096 * 3, 0xa5), 0, 4_096 * 3, size - 4_096 * 3);
+    const unchecked = await openStore({ check: false });
+    expect(await unchecked.plans.list()).toEqual([]);
+    expect(await rejection(unchecked.keys.list())).toMatchObject({ fault: "damaged" });
   });
 
   test("cut short", async () => {

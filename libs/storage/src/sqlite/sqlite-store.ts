@@ -24,6 +24,11 @@ import { sqliteUsage } from "./sqlite-usage.ts";
 export interface SqliteStoreOptions {
   /** The store's clock, Unix milliseconds; tests move it. */
   readonly now?: () => number;
+  /**
+   * Reads the whole file first, and refuses one with any damaged page: some seconds per 500 MB, which a service takes when it starts. Without,
+   * a damaged page is found only when something on it is read. Default: true.
+   */
+  readonly check?: boolean;
 }
 
 /** SQLite's name for a store that lives in this process only: for tests. */
@@ -32,14 +37,14 @@ const inMemory = ":memory:";
 const housekeepingMs = 600_000;
 
 /**
- * Opens the file, checks it, and brings its schema up to date; makes it, and its folder, when it is not there.
+ * Opens the file, checks it unless told not to, and brings its schema up to date; makes it, and its folder, when it is not there.
  * Only the owner may read it. Waits up to two seconds for other processes that open it at the same time.
  *
  * @throws StoreError
  */
 export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<Store> {
   const now = options.now ?? Date.now;
-  const connection = await connect(path);
+  const connection = await connect(path, options.check ?? true);
   deleteExpiredWindows(connection, now());
   connection.exec(`PRAGMA busy_timeout = ${eventLoopWaitMs}`);
   const housekeeping = setInterval(() => sweep(connection, now()), housekeepingMs).unref();
@@ -66,7 +71,7 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
   };
 }
 
-async function connect(path: string): Promise<SqliteConnection> {
+async function connect(path: string, isChecked: boolean): Promise<SqliteConnection> {
   if (path !== inMemory) {
     prepareFolder(path);
     checkWritable(path);
@@ -74,7 +79,7 @@ async function connect(path: string): Promise<SqliteConnection> {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
     try {
-      return open(path);
+      return open(path, isChecked);
     } catch (error) {
       // Turning a new file into WAL mode answers "locked" at once, without SQLite's own waiting.
       if (!(error instanceof StoreError) || error.fault !== "locked" || performance.now() > deadline) throw error;
@@ -83,20 +88,24 @@ async function connect(path: string): Promise<SqliteConnection> {
   }
 }
 
-function open(path: string): SqliteConnection {
+function open(path: string, isChecked: boolean): SqliteConnection {
   const isNew = !existsSync(path);
   const connection = new SqliteConnection(path);
   try {
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     if (isNew && path !== inMemory) chmodSync(path, 0o600);
     migrate(connection);
-    const check = connection.get("PRAGMA quick_check(1)")?.quick_check;
-    if (check !== "ok") throw new StoreError("damaged", path, String(check));
+    if (isChecked) checkPages(connection);
     return connection;
   } catch (error) {
     connection.close();
     throw error;
   }
+}
+
+function checkPages(connection: SqliteConnection): void {
+  const check = connection.get("PRAGMA quick_check(1)")?.quick_check;
+  if (check !== "ok") throw new StoreError("damaged", connection.path, String(check));
 }
 
 function prepareFolder(path: string): void {

@@ -1,5 +1,6 @@
 /** Usage in SQLite: a batch is one transaction, so its number alone tells whether it is in. */
 
+import { setImmediate as turn } from "node:timers/promises";
 import { condense, daysOf } from "../usage-batch.ts";
 import type { UsageCounts, UsageQuery, UsageRepository, UsageRow } from "../usage-repository.ts";
 import type { Row, SqliteConnection } from "./connection.ts";
@@ -12,7 +13,11 @@ const writerSql = `
   ON CONFLICT (writer) DO UPDATE SET sequence = excluded.sequence, at = excluded.at WHERE sequence < excluded.sequence`;
 const removeSql = `
   DELETE FROM usage WHERE (key_id, day, route_class) IN (SELECT key_id, day, route_class FROM usage WHERE day < ? LIMIT ?)`;
+const nextKeySql = "SELECT key_id FROM usage WHERE key_id > ? ORDER BY key_id LIMIT 1";
 const forgetSql = "DELETE FROM usage_writers WHERE writer IN (SELECT writer FROM usage_writers WHERE at < ? LIMIT ?)";
+
+/** Keys that are read before others have the event loop: each has some thousand rows at most, one for each day and class. */
+const keysOfTurn = 20;
 
 export function sqliteUsage(connection: SqliteConnection, now: () => number): UsageRepository {
   const sum = (query: UsageQuery): UsageCounts => {
@@ -21,6 +26,25 @@ export function sqliteUsage(connection: SqliteConnection, now: () => number): Us
     const row = connection.get(`SELECT ${sums} FROM usage WHERE ${where}`, ...values);
     return { counted: Number(row?.counted), uncounted: Number(row?.uncounted) };
   };
+
+  /**
+   * A query of all keys as one for each key in turn, from this one on: a statement about all would hold up the event loop for seconds, where
+   * there are thousands, and walk over the other days of each.
+   */
+  async function* byKey(query: UsageQuery, fromKey: string): AsyncGenerator<UsageQuery, undefined> {
+    if (query.keyId !== undefined || query.bucket !== undefined) {
+      yield query;
+      return;
+    }
+    if (fromKey !== "") yield { ...query, keyId: fromKey };
+    for (let keyId = fromKey, count = 1; ; count++) {
+      const row = connection.get(nextKeySql, keyId);
+      if (row === undefined) return;
+      keyId = row.key_id as string;
+      yield { ...query, keyId };
+      if (count % keysOfTurn === 0) await turn();
+    }
+  }
 
   return {
     async add(batch) {
@@ -34,13 +58,27 @@ export function sqliteUsage(connection: SqliteConnection, now: () => number): Us
     },
 
     async list(query, page) {
-      const { keyId = "", day = "", routeClass = "" } = page?.after ?? {};
-      // No row is before the empty place; a negative limit is none.
-      return connection.all(listSql(query), ...condition(query).values, keyId, day, routeClass, page?.limit ?? -1).map(toRow);
+      const limit = page?.limit ?? Number.POSITIVE_INFINITY;
+      const after = page?.after ?? { keyId: "", day: "", routeClass: "" };
+      const rows: UsageRow[] = [];
+      for await (const part of byKey(query, after.keyId)) {
+        const left = limit - rows.length;
+        if (left <= 0) break;
+        // No row is before the empty place; a negative limit is none.
+        const place = [after.keyId, after.day, after.routeClass, Number.isFinite(left) ? left : -1];
+        for (const row of connection.all(listSql(part), ...condition(part).values, ...place)) rows.push(toRow(row));
+      }
+      return rows;
     },
 
     async total(query) {
-      return sum(query);
+      const total = { counted: 0, uncounted: 0 };
+      for await (const part of byKey(query, "")) {
+        const { counted, uncounted } = sum(part);
+        total.counted += counted;
+        total.uncounted += uncounted;
+      }
+      return total;
     },
 
     async removeBefore(day, limit) {
@@ -57,13 +95,9 @@ export function sqliteUsage(connection: SqliteConnection, now: () => number): Us
   };
 }
 
-/**
- * Rows of a query behind a place, in their order. By the primary key, which has that order; `+` keeps SQLite from the index on days, with
- * which each page would read and sort the rows of all. The few rows of a bucket are soon sorted.
- */
+/** Rows of a key or a bucket behind a place, in their order. */
 export function listSql(query: UsageQuery): string {
-  const isOfFew = query.keyId !== undefined || query.bucket !== undefined;
-  const { where } = condition(query, isOfFew ? "day" : "+day");
+  const { where } = condition(query);
   return `SELECT * FROM usage WHERE ${where} AND (key_id, day, route_class) > (?, ?, ?) ORDER BY key_id, day, route_class LIMIT ?`;
 }
 
@@ -73,10 +107,10 @@ const filters = [
   ["routeClass", "route_class"],
 ] as const;
 
-function condition(query: UsageQuery, day = "day"): { where: string; values: string[] } {
+function condition(query: UsageQuery): { where: string; values: string[] } {
   const wanted = filters.filter(([name]) => query[name] !== undefined);
   return {
-    where: [`${day} >= ? AND ${day} <= ?`, ...wanted.map(([, column]) => `${column} = ?`)].join(" AND "),
+    where: ["day >= ? AND day <= ?", ...wanted.map(([, column]) => `${column} = ?`)].join(" AND "),
     values: [query.from, query.to, ...wanted.map(([name]) => query[name] as string)],
   };
 }

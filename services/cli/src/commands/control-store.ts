@@ -118,7 +118,7 @@ function userName(): string {
 
 async function openFile({ command, create }: StoreUse, note: (text: string) => void): Promise<Store> {
   const path = resolve(storePath(sharedSettings(command)));
-  if (existsSync(path)) return openSqliteStore(path);
+  if (existsSync(path)) return openSqliteStore(path, { check: false });
   if (!create) {
     throw new CliError(
       exitCodes.notFound,

@@ -46,7 +46,7 @@ export const ingest: RegisterCommand = (program, context) => {
       const config = await readList(sources, "now", settings);
       const retention = retentionOf(loadConfig(retentionConfigSchema));
       makeDataFolder(settings);
-      const store = await openSqliteStore(storePath(settings));
+      const store = await openSqliteStore(storePath(settings), { check: false });
       const print = (report: RunReport): void => {
         if (settings.json) printJson(context, report);
         else context.stdout.write(reportText(report));
@@ -91,7 +91,7 @@ export const ingest: RegisterCommand = (program, context) => {
       const path = storePath(settings);
       if (!existsSync(path))
         throw new CliError(exitCodes.notFound, `there is no store ${path}: nothing was imported there; check --data-dir`);
-      const store = await openSqliteStore(path);
+      const store = await openSqliteStore(path, { check: false });
       try {
         const items = await sourcesOverview({
           config,
