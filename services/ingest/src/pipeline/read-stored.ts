@@ -35,7 +35,8 @@ export async function readStored(run: Run, source: TableSource, inputs: TableInp
   if (repository === undefined || source.storedVersion === undefined) throw new Error("the store of observations is not open");
   const began = performance.now();
   const uploads = new Map<number, UploadRecord>();
-  for await (const upload of allUploads(repository)) uploads.set(upload.number, upload);
+  // Without their texts, which would take the most memory of them.
+  for await (const upload of allUploads(repository)) uploads.set(upload.number, { ...upload, badLines: [], header: null });
   const stored = new StoredInputs(uploads, Date.now() / 1_000, source.clockSkewMaxSeconds);
   const total = await repository.rowCount();
   for await (const rows of repository.all()) {

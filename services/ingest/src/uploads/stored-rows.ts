@@ -1,5 +1,6 @@
 /** Stored lines as operators see them: each with where it came from, and whether it is an outlier. */
 
+import { setImmediate as turn } from "node:timers/promises";
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import { type StoredObservation, timestamp } from "@netfacts/contracts";
 import type { ObservationRepository, StoredRow, UploadRecord } from "@netfacts/storage";
@@ -117,30 +118,33 @@ function lineOf(row: StoredRow, upload: UploadRecord, isOutlier: (vote: Vote) =>
 
 const uploadsPage = 1_000;
 
-/** All uploads, one page after the other. */
+/** All uploads, the latest first, one page after the other; the event loop has its turn in between. */
 export async function* allUploads(repository: ObservationRepository): AsyncGenerator<UploadRecord, void> {
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const page = await repository.uploads(uploadsPage, before);
     yield* page;
     if (page.length < uploadsPage) return;
     before = page.at(-1)?.number ?? 0;
+    await turn();
   }
 }
 
+/** Looks up each upload once. */
 class UploadsByNumber {
   readonly #repository: ObservationRepository;
-  #known: Map<number, UploadRecord> | null = null;
+  readonly #known = new Map<number, UploadRecord | null>();
 
   constructor(repository: ObservationRepository) {
     this.#repository = repository;
   }
 
-  /** Null: it was removed, or began meanwhile. */
+  /** Null: it was removed. */
   async get(number: number): Promise<UploadRecord | null> {
-    if (this.#known === null) {
-      this.#known = new Map();
-      for await (const upload of allUploads(this.#repository)) this.#known.set(upload.number, upload);
-    }
-    return this.#known.get(number) ?? null;
+    const known = this.#known.get(number);
+    if (known !== undefined) return known;
+    const [latest] = await this.#repository.uploads(1, number + 1);
+    const upload = latest?.number === number ? latest : null;
+    this.#known.set(number, upload);
+    return upload;
   }
 }

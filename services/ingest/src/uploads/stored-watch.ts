@@ -2,7 +2,7 @@
 
 import type { ObservationRepository } from "@netfacts/storage";
 import { type StoredStock, type StoredVersion, storedNow } from "./stored-source.ts";
-import { sweep } from "./sweep.ts";
+import { sweep, uploadRecordsMax } from "./sweep.ts";
 
 export interface StoredWatchDeps {
   readonly repository: ObservationRepository;
@@ -35,6 +35,8 @@ export class StoredWatch implements StoredStock {
   #seen = -1;
   #changedAt = Number.NEGATIVE_INFINITY;
   #sweptAt = Number.NEGATIVE_INFINITY;
+  /** As `Swept.checkedTo`. */
+  #checkedTo = 0;
   #isAway = false;
 
   constructor(deps: StoredWatchDeps) {
@@ -100,7 +102,10 @@ export class StoredWatch implements StoredStock {
     const { repository, rowsMax, keptSeconds, log } = this.#deps;
     this.#sweptAt = now;
     const { signal } = this.#stopping;
-    const removed = await sweep(repository, { keptSeconds: await keptSeconds(), rowsMax, now, signal });
-    if (removed > 0) log.info({ rows: removed }, "observations beyond observations_kept or OBSERVATIONS_ROWS_MAX were removed");
+    const checkFrom = this.#checkedTo;
+    const { rows, checkedTo } = await sweep(repository, { keptSeconds: await keptSeconds(), rowsMax, checkFrom, now, signal });
+    this.#checkedTo = checkedTo;
+    if (rows > 0)
+      log.info({ rows }, `observations beyond observations_kept, OBSERVATIONS_ROWS_MAX or ${uploadRecordsMax} uploads were removed`);
   }
 }

@@ -1,5 +1,6 @@
 /** Bounded retention of stored observations: what is too old, too much, replaced or of no upload goes. */
 
+import { setImmediate as turn } from "node:timers/promises";
 import type { ObservationRepository, UploadRecord } from "@netfacts/storage";
 import { allUploads } from "./stored-rows.ts";
 
@@ -7,12 +8,32 @@ export interface Retention {
   /** Observations that are older than the newest one, or than now if that is of the future, by more than this. */
   readonly keptSeconds: number;
   readonly rowsMax: number;
+  /** Default: `uploadRecordsMax`. */
+  readonly uploadsMax?: number;
+  /** `checkedTo` of the sweep before. Default: 0. */
+  readonly checkFrom?: number;
   /** Unix milliseconds. */
   readonly now: number;
   readonly signal: AbortSignal;
 }
 
+export interface Swept {
+  /** Rows that were removed. */
+  readonly rows: number;
+  /** Number of the last upload whose rows were looked for; 0: of all. */
+  readonly checkedTo: number;
+}
+
+/**
+ * Uploads of observations that are kept, each with a record of some 400 bytes, or 10 kB where lines were invalid: a year of one upload each
+ * three minutes. Retention and each run of `locations` read all records.
+ */
+export const uploadRecordsMax = 200_000;
 const removedAtOnce = 2_000;
+/** Uploads whose rows are looked for in one sweep: each costs a message to a database. */
+const checkedAtOnce = 1_000;
+/** The store in a file answers in the same turn of the event loop. */
+const turnEvery = 100;
 /** An upload without rows may be one that has just begun, and one that is not complete may still be sent. */
 const emptyMsMax = 86_400_000;
 
@@ -28,11 +49,11 @@ export function currentGeofeeds(uploads: Iterable<UploadRecord>): ReadonlyMap<st
 }
 
 /** Those that were replaced, that nobody goes on to send, and the oldest of those that take more than half of the room: they have no times by which rows could go. */
-function geofeedsToRemove(uploads: readonly UploadRecord[], rowsMax: number, now: number): number[] {
-  const current = currentGeofeeds(uploads);
+function geofeedsToRemove(geofeeds: readonly UploadRecord[], rowsMax: number, now: number): number[] {
+  const current = currentGeofeeds(geofeeds);
   const removed: number[] = [];
   let rows = 0;
-  for (const upload of uploads.filter(({ format }) => format === "geofeed").sort((a, b) => b.number - a.number)) {
+  for (const upload of geofeeds.toSorted((a, b) => b.number - a.number)) {
     const isSent = !upload.complete && upload.updatedAt > now - emptyMsMax;
     const isKept = isSent || current.get(upload.source)?.number === upload.number;
     if (isKept) rows += upload.rows;
@@ -41,34 +62,49 @@ function geofeedsToRemove(uploads: readonly UploadRecord[], rowsMax: number, now
   return removed;
 }
 
-/** @returns how many rows were removed. Throws StoreError, and the signal's reason. */
-export async function sweep(repository: ObservationRepository, { keptSeconds, rowsMax, now, signal }: Retention): Promise<number> {
-  let removed = 0;
+/** Gives way to others on the event loop. Throws StoreError, and the signal's reason. */
+export async function sweep(
+  repository: ObservationRepository,
+  { keptSeconds, rowsMax, uploadsMax = uploadRecordsMax, checkFrom = 0, now, signal }: Retention,
+): Promise<Swept> {
+  let rows = 0;
   const removeAll = async (selector: Parameters<ObservationRepository["remove"]>[0], most = Number.POSITIVE_INFINITY): Promise<void> => {
     for (let left = most; left > 0; ) {
       signal.throwIfAborted();
       const count = await repository.remove(selector, Math.min(left, removedAtOnce));
-      removed += count;
+      rows += count;
       left -= count;
       if (count < removedAtOnce) return;
     }
   };
-  const uploads: UploadRecord[] = [];
-  for await (const upload of allUploads(repository)) uploads.push(upload);
-  const numbers = uploads.map(({ number }) => number).sort((a, b) => a - b);
-  // Lines of uploads that were deleted while they were sent.
-  for (const [at, number] of numbers.entries()) {
-    const first = (numbers[at - 1] ?? 0) + 1;
-    if (first < number) await removeAll({ fromUpload: first, toUpload: number - 1 });
+  const uploads: Pick<UploadRecord, "number" | "updatedAt">[] = [];
+  const geofeeds: UploadRecord[] = [];
+  const beyond: number[] = [];
+  for await (const upload of allUploads(repository)) {
+    const { number, updatedAt, format } = upload;
+    uploads.push({ number, updatedAt });
+    if (format === "geofeed") geofeeds.push(upload);
+    else if (uploads.length > uploadsMax) beyond.push(number);
   }
-  for (const number of geofeedsToRemove(uploads, rowsMax, now)) await removeAll({ fromUpload: number, toUpload: number });
+  for (const number of geofeedsToRemove(geofeeds, rowsMax, now)) await removeAll({ fromUpload: number, toUpload: number });
+  for (const number of beyond) {
+    await removeAll({ fromUpload: number, toUpload: number });
+    await repository.forget(number);
+  }
   const newest = await repository.newest();
   if (newest !== null) await removeAll({ observedBefore: Math.min(newest, Math.floor(now / 1_000)) - keptSeconds });
   await removeAll({ oldest: true }, (await repository.rowCount()) - rowsMax);
-  for (const { number, updatedAt } of uploads) {
-    if (updatedAt > now - emptyMsMax) continue;
+  const forgotten = new Set(beyond);
+  const left = uploads.filter(({ number }) => number > checkFrom && !forgotten.has(number)).reverse();
+  const checked = left.slice(0, checkedAtOnce);
+  let before = checkFrom;
+  for (const { number, updatedAt } of checked) {
     signal.throwIfAborted();
-    if (!(await repository.hasRows(number))) await repository.forget(number);
+    // Lines of uploads that were deleted while they were sent.
+    if (number > before + 1) await removeAll({ fromUpload: before + 1, toUpload: number - 1 });
+    before = number;
+    if (updatedAt <= now - emptyMsMax && !(await repository.hasRows(number))) await repository.forget(number);
+    if (number % turnEvery === 0) await turn();
   }
-  return removed;
+  return { rows, checkedTo: checked.length < left.length ? before : 0 };
 }

@@ -6,6 +6,7 @@ import { ProblemError } from "@netfacts/contracts";
 import type { ObservationRepository, Store, UploadFormat, UploadProgress, UploadRecord } from "@netfacts/storage";
 import { type ReceiveBounds, receive } from "./receive.ts";
 import { allUploads } from "./stored-rows.ts";
+import { uploadRecordsMax } from "./sweep.ts";
 
 export interface UploadsDeps extends ReceiveBounds {
   readonly repository: ObservationRepository;
@@ -39,8 +40,8 @@ export interface Operator {
 
 /** An hour: as much as sources may by default. */
 const skewSeconds = 3_600;
-/** Records of uploads that are kept; each has at most some 10 kB. */
-const uploadRecordsMax = 10_000;
+/** Above so many, the oldest are about to be removed. */
+const uploadsRefusedAt = uploadRecordsMax * 1.1;
 const removedAtOnce = 2_000;
 /** For another request that sends to the same upload. */
 const retryAfterSeconds = 2;
@@ -88,8 +89,10 @@ export class Uploads {
     this.#active.add(uploadId);
     try {
       if ((await repository.rowCount()) > rowsMax * 1.1) throw new ProblemError("observations_full");
-      if ((await repository.find(uploadId)) === null && (await repository.uploadCount()) >= uploadRecordsMax)
-        throw new ProblemError("observations_full", { detail: `There are ${uploadRecordsMax} uploads already.` });
+      if ((await repository.find(uploadId)) === null && (await repository.uploadCount()) > uploadsRefusedAt)
+        throw new ProblemError("observations_full", {
+          detail: `There are more than ${uploadRecordsMax} uploads; ingest is about to delete the oldest. Send fewer and larger files.`,
+        });
       const upload = await repository.begin({ id: uploadId, format, source: source ?? uploadId, keyId }, clock.now());
       if (upload.format !== format) throw conflict(`The upload has the format ${upload.format}.`);
       if (source !== null && upload.source !== source) throw conflict(`The upload has the source ${upload.source}.`);

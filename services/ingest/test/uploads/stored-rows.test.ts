@@ -4,12 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type ObservationStore, openSqliteObservations } from "@netfacts/storage";
+import { type ObservationStore, openSqliteObservations, type Store } from "@netfacts/storage";
 import { runIngest } from "../../src/app.ts";
 import { receive } from "../../src/uploads/receive.ts";
 import { storedSource } from "../../src/uploads/stored-source.ts";
 import { StoredWatch } from "../../src/uploads/stored-watch.ts";
 import { sweep } from "../../src/uploads/sweep.ts";
+import { Uploads } from "../../src/uploads/uploads.ts";
 import { atWork } from "../support/made-files.ts";
 
 let folder: string;
@@ -81,7 +82,8 @@ test("rows of the future, which a wrong clock let in, remove nothing, fail no ru
   await upload("a", line("192.0.2.1", 0) + line("192.0.2.2", 10 * day));
   await upload("b", line("192.0.2.3", newest - at), { at });
   await upload("c", "198.51.100.0/24,NL,,,\n", { format: "geofeed", at });
-  expect(await sweep(repository, { keptSeconds: 100 * day, rowsMax: 100, now: Date.now(), signal: new AbortController().signal })).toBe(0);
+  const kept = { keptSeconds: 100 * day, rowsMax: 100, now: Date.now(), signal: new AbortController().signal };
+  expect(await sweep(repository, kept)).toMatchObject({ rows: 0 });
   await atWork(async (place) => {
     const config = await place.sources("sources:\n  - {name: names, section: as_names, format: name-list, location: names}\n");
     const stored = { ...storedSource, storedVersion: "0".repeat(64) };
@@ -92,8 +94,9 @@ test("rows of the future, which a wrong clock let in, remove nothing, fail no ru
 });
 
 describe("retention", () => {
-  const keep = (keptSeconds: number, rowsMax: number, now = newest * 1_000) =>
-    sweep(repository, { keptSeconds, rowsMax, now, signal: new AbortController().signal });
+  const { signal } = new AbortController();
+  const keep = async (keptSeconds: number, rowsMax: number, now = newest * 1_000) =>
+    (await sweep(repository, { keptSeconds, rowsMax, now, signal })).rows;
   const rest = async () => {
     const found: string[] = [];
     for await (const rows of repository.all()) for (const row of rows) found.push(`${row.upload}:${row.line}`);
@@ -125,6 +128,41 @@ describe("retention", () => {
     await upload("seen", line("192.0.2.1", 0) + line("192.0.2.2", 1));
     await keep(day, 12);
     expect(await rest()).toEqual([...[1, 2, 3, 4, 5, 6].map((at) => `2:${at}`), "3:1", "3:2"]);
+  });
+
+  test("above the bound of uploads the oldest go with their rows, except geofeeds that count", async () => {
+    await upload("feed", "192.0.2.0/24,NL,,,\n", { format: "geofeed" });
+    for (const id of ["a", "b", "c", "d"]) await upload(id, line("192.0.2.1", 0));
+    const bounds = { keptSeconds: day, rowsMax: 100, uploadsMax: 2, now: newest * 1_000, signal };
+    expect(await sweep(repository, bounds)).toEqual({ rows: 2, checkedTo: 0 });
+    expect((await repository.uploads(10)).map(({ id }) => id)).toEqual(["d", "c", "feed"]);
+    expect(await rest()).toEqual(["1:1", "4:1", "5:1"]);
+    expect(await sweep(repository, bounds)).toMatchObject({ rows: 0 });
+  });
+
+  test("looks for the rows of a thousand uploads in one sweep, and of the next ones in the next", async () => {
+    for (let at = 0; at < 1_500; at++) await repository.begin({ id: `u${at}`, format: "ndjson", source: "s", keyId: null }, newest * 1_000);
+    const bounds = { keptSeconds: day, rowsMax: 100, now: newest * 1_000 + 2 * day * 1_000, signal };
+    const { checkedTo } = await sweep(repository, bounds);
+    expect([checkedTo, await repository.uploadCount()]).toEqual([1_000, 500]);
+    expect(await sweep(repository, { ...bounds, checkFrom: checkedTo })).toEqual({ rows: 0, checkedTo: 0 });
+    expect(await repository.uploadCount()).toBe(0);
+  });
+
+  test.each([
+    [200_001, null],
+    [220_001, "observations_full"],
+  ])("an upload beside %d others", async (count, refusal) => {
+    // It is asked only by deletions.
+    const audit = {} as Store["audit"];
+    const bounds = { bytesMax: 1e9, secondsMax: 60, rowsMax: 1e9, uploadsMax: 4, clock: Date };
+    const uploads = new Uploads({ ...bounds, repository: { ...repository, uploadCount: async () => count }, audit });
+    async function* body() {
+      yield Buffer.from(line("192.0.2.1", 0));
+    }
+    const request = { id: null, offset: 0, source: "s", format: "ndjson", isPart: false, keyId: null, body: body() } as const;
+    const outcome = await uploads.receive(request).catch((error: unknown) => error);
+    expect(outcome).toMatchObject(refusal === null ? { complete: true } : { code: refusal });
   });
 
   test("removes rows of uploads that are gone, and records of uploads whose rows are", async () => {
