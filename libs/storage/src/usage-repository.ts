@@ -53,6 +53,8 @@ export interface UsageRepository {
   list(query: UsageQuery, page?: UsagePage): Promise<UsageRow[]>;
   /** The sum of these rows. */
   total(query: UsageQuery): Promise<UsageCounts>;
+  /** The latest day before this one that has usage; null: there is none. */
+  latestDay(before: string): Promise<string | null>;
   /** Removes at most `limit` rows of days before this one. @returns how many. */
   removeBefore(day: string, limit: number): Promise<number>;
   /**

@@ -11,7 +11,7 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createFirstKey, createKey } from "@netfacts/keys";
 import { compileCache } from "../../../test/support/compile-cache.ts";
-import { openSqliteStore, type Store, StoreError } from "../src/index.ts";
+import { type LimitWindow, openSqliteStore, type Store, StoreError } from "../src/index.ts";
 import { eventLoopWaitMs, SqliteConnection } from "../src/sqlite/connection.ts";
 import { sqliteLimits } from "../src/sqlite/sqlite-limits.ts";
 import { listSql } from "../src/sqlite/sqlite-usage.ts";
@@ -176,6 +176,24 @@ describe("the file", () => {
       outcome: "granted",
     });
   });
+});
+
+test("counters of a month survive a start with the clock two years ahead, and go when there are those of two later months", async () => {
+  const months = [0, 1, 24, 25].map((index) => ({
+    ...{ bucket: "b", policy: "month", start: Date.UTC(2026, 10 + index) / 1_000, expiresAt: Date.UTC(2026, 11 + index) },
+  }));
+  const [november, december, ahead, afterAhead] = months as [LimitWindow, LimitWindow, LimitWindow, LimitWindow];
+  const at = (window: LimitWindow) => ({ now: () => window.start * 1_000 + 1 });
+  const leased = async (window: LimitWindow) => (await (await openStore(at(window))).limits.read(window)).leased;
+  await (await openStore(at(november))).limits.take(november, 10, 3);
+  await (await openStore(at(ahead))).limits.take(ahead, 10, 1);
+  await openStore(at(ahead));
+  expect(await leased(november)).toBe(3);
+  await (await openStore(at(december))).limits.take(december, 10, 2);
+  expect(await leased(november)).toBe(3);
+  await (await openStore(at(afterAhead))).limits.take(afterAhead, 10, 1);
+  await openStore(at(afterAhead));
+  expect([await leased(november), await leased(december), await leased(ahead)]).toEqual([0, 0, 1]);
 });
 
 describe("a store that cannot be used says so in one line", () => {

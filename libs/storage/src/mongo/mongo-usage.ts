@@ -88,6 +88,17 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
 
     list,
 
+    async latestDay(before) {
+      const [latest] = await connection.asked(() =>
+        usage()
+          .find({ day: { $lt: before } }, { projection: { day: 1 } })
+          .sort({ day: -1 })
+          .limit(1)
+          .toArray(),
+      );
+      return latest?.day ?? null;
+    },
+
     async removeBefore(day, limit) {
       const ids = await idsOf({ day: { $lt: day } }, limit);
       if (ids.length > 0) await connection.within(operationTimeoutMs, () => usage().deleteMany({ _id: { $in: ids } }));

@@ -15,6 +15,9 @@ const giveBackSql = `
   RETURNING leased`;
 const readSql = "SELECT leased FROM limit_windows WHERE bucket = $bucket AND policy = $policy AND start = $start AND expires_at > $at";
 
+const monthBeforeSql = "SELECT start FROM limit_windows WHERE policy = 'month' AND start < ? ORDER BY expires_at DESC LIMIT 1";
+const deleteSql = "DELETE FROM limit_windows WHERE expires_at <= ? AND (policy <> 'month' OR start < ?)";
+
 /** A statement that failed so has changed nothing. After an error of the disk that is not sure. */
 const withoutEffect: ReadonlySet<StoreFault> = new Set(["locked", "full", "readonly", "closed"]);
 
@@ -78,7 +81,16 @@ export function sqliteLimits(connection: SqliteConnection, now: () => number): L
   };
 }
 
-/** Housekeeping; readers check `expires_at` themselves. @returns how many counters went. */
+/**
+ * Housekeeping; readers check `expires_at` themselves. The clock may be months ahead, and is set right later: counters of months go only when
+ * there are those of two later ones, which takes a wrong clock a month. @returns how many counters went.
+ */
 export function deleteExpiredWindows(connection: SqliteConnection, now: number): number {
-  return connection.run("DELETE FROM limit_windows WHERE expires_at <= ?", now);
+  const latest = monthBefore(connection, Number.MAX_SAFE_INTEGER);
+  return connection.run(deleteSql, now, monthBefore(connection, latest));
+}
+
+/** The start of the latest month before this one that has counters, Unix seconds; 0: there is none. */
+function monthBefore(connection: SqliteConnection, start: number): number {
+  return Number(connection.get(monthBeforeSql, start)?.start ?? 0);
 }

@@ -81,6 +81,10 @@ export function sqliteUsage(connection: SqliteConnection, now: () => number): Us
       return total;
     },
 
+    async latestDay(before) {
+      return (connection.get("SELECT max(day) AS day FROM usage WHERE day < ?", before)?.day ?? null) as string | null;
+    },
+
     async removeBefore(day, limit) {
       return await connection.patiently(() => connection.run(removeSql, day, limit));
     },

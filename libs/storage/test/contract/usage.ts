@@ -62,6 +62,16 @@ export function describeUsage(name: string, factory: StoreFactory): void {
       expect(await usage.list({ from: "2000-01-01", to: "2100-01-01" })).toEqual(kept);
     });
 
+    test("tells the latest day before one that has usage", async () => {
+      const { usage } = await factory.open();
+      expect(await usage.latestDay("2026-11-21")).toBeNull();
+      const days = ["2025-01-31", "2026-11-20", "2026-11-21", "2028-11-21"];
+      await usage.add({ writer: "one", sequence: 1, increments: days.map((day) => ({ ...row, day })) });
+      expect(await usage.latestDay("2026-11-21")).toBe("2026-11-20");
+      expect(await usage.latestDay("2026-11-20")).toBe("2025-01-31");
+      expect(await usage.latestDay("2025-01-31")).toBeNull();
+    });
+
     test("forgets writers of days before one, and no counts; what a later writer repeats is still added once", async () => {
       const day = "2026-01-30";
       const before = await factory.open({ now: () => Date.parse(day) });

@@ -6,7 +6,7 @@ import type { UsageLog } from "./usage-meter.ts";
 
 export interface UsageRetentionOptions {
   readonly store: {
-    readonly usage: Pick<Store["usage"], "removeBefore" | "forgetWriters">;
+    readonly usage: Pick<Store["usage"], "latestDay" | "removeBefore" | "forgetWriters">;
     readonly limits: Pick<Store["limits"], "time">;
   };
   readonly log: UsageLog;
@@ -52,12 +52,15 @@ export class UsageRetention {
   async #clean(): Promise<void> {
     const { store, log, keptDays } = this.#options;
     try {
-      // By the store's clock, as days of usage are: that of this machine may be years ahead, and would remove everything.
+      // By the store's clock, as days of usage are.
       const now = await store.limits.time();
-      const daysAgo = (days: number) => new Date(now - days * dayMs).toISOString().slice(0, 10);
-      await this.#steps(() => store.usage.forgetWriters(daysAgo(writersKeptDays), rowsOfStep));
+      await this.#steps(() => store.usage.forgetWriters(dayBefore(now, writersKeptDays), rowsOfStep));
       if (keptDays === 0) return;
-      const before = daysAgo(keptDays);
+      // It may be years ahead: that of SQLite is this machine's. So back from the last day that is over and has usage: that of today may be of
+      // a clock that is set right within the day.
+      const latest = await store.usage.latestDay(dayBefore(now, 0));
+      if (latest === null) return;
+      const before = dayBefore(Date.parse(latest), keptDays);
       const rows = await this.#steps(() => store.usage.removeBefore(before, rowsOfStep));
       if (rows > 0) log.info({ rows, before }, "usage older than USAGE_KEPT_DAYS was removed");
     } catch (err) {
@@ -75,4 +78,9 @@ export class UsageRetention {
     }
     return sum;
   }
+}
+
+/** UTC, `2026-11-21`. */
+function dayBefore(ms: number, days: number): string {
+  return new Date(ms - days * dayMs).toISOString().slice(0, 10);
 }

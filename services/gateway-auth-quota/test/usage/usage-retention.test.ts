@@ -43,10 +43,20 @@ async function clean(options: Partial<ConstructorParameters<typeof UsageRetentio
 
 test("removes all that is too old in many steps, and keeps the rest", async () => {
   const old = Array.from({ length: 1_201 }, (_, index) => row(index, daysAgo(402)));
-  const kept = [row(1, daysAgo(399)), row(2, daysAgo(0))];
+  const kept = [row(1, daysAgo(401)), row(2, daysAgo(1)), row(3, daysAgo(0))];
   await store.usage.add({ writer: "one", sequence: 1, increments: [...old, ...kept] });
   await clean();
-  expect(said).toEqual([`usage older than USAGE_KEPT_DAYS was removed ${JSON.stringify({ rows: 1_201, before: daysAgo(400) })}`]);
+  expect(said).toEqual([`usage older than USAGE_KEPT_DAYS was removed ${JSON.stringify({ rows: 1_201, before: daysAgo(401) })}`]);
+  expect(await store.usage.list(always)).toEqual(kept);
+});
+
+test("a clock that is years ahead removes nothing, also not with usage of its day", async () => {
+  const kept = [row(1, daysAgo(900)), row(2, daysAgo(500)), row(3, daysAgo(0))];
+  await store.usage.add({ writer: "one", sequence: 1, increments: kept });
+  const retention = new UsageRetention({ store, log, keptDays: 400 });
+  retention.start();
+  await retention.stop();
+  expect(said).toEqual([]);
   expect(await store.usage.list(always)).toEqual(kept);
 });
 
