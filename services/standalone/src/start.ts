@@ -26,6 +26,7 @@ import { buildApp } from "./app.ts";
 import { standaloneConfigSchema } from "./config.ts";
 import { ensureData } from "./first-data.ts";
 import { takeHome } from "./home.ts";
+import { noSnapshotText } from "./no-snapshot.ts";
 import { checkPorts } from "./port-owner.ts";
 import { welcomeText } from "./welcome.ts";
 
@@ -125,10 +126,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
     await app.start();
     const generation = app.dataset.current();
     const refused = [...app.refused.values()].map(({ message }) => message);
-    if (generation === null)
-      throw new Error(
-        `${refused.join("; ")}; import again with SOURCES=, or remove ${join(folder, snapshotsFolder)} to start with the sample dataset`,
-      );
+    if (generation === null) throw new Error(await noSnapshotText(refused, snapshots, join(folder, snapshotsFolder)));
     for (const reason of refused) process.stdout.write(`rejected: ${reason}; an older snapshot is in service\n`);
     const metrics = createMetrics("standalone");
     measureProcess(metrics);

@@ -1,0 +1,22 @@
+/** Why the one-process form has no snapshot to serve, and what to do. */
+
+import type { SnapshotStore } from "@netfacts/snapshot";
+
+/**
+ * @param refused  what is wrong with each snapshot that was refused.
+ * @param folder   where they are.
+ */
+export async function noSnapshotText(
+  refused: readonly string[],
+  snapshots: Pick<SnapshotStore, "currentId">,
+  folder: string,
+): Promise<string> {
+  if (refused.length > 0) return `${refused.join("; ")}; import again with SOURCES=, or remove ${folder} to start with the sample dataset`;
+  try {
+    return `the current snapshot ${await snapshots.currentId()} in ${folder} was not loaded; start again`;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const remedy = reason.includes("EMFILE") ? "raise the limit of open files (ulimit -n)" : "make it readable";
+    return `the current snapshot in ${folder} cannot be read: ${reason}; ${remedy} and start again`;
+  }
+}
