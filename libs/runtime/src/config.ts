@@ -17,7 +17,7 @@ const ajv = new Ajv({ allErrors: true, useDefaults: true, coerceTypes: true, all
  * Reads the settings that the schema names; others in the environment are not looked at. An empty value counts as not set.
  *
  * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions.
- * A secret may stand in a file instead, which `<NAME>_FILE` names; white space at its ends does not count.
+ * A secret may stand in a file instead, which `<NAME>_FILE` names; white space at the ends of a secret does not count.
  *
  * @throws ConfigError with every fault.
  */

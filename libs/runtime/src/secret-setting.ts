@@ -14,12 +14,12 @@ export function isSecretSetting(name: string): boolean {
 }
 
 /**
- * The setting's text; of a file without white space at its ends. Empty: neither is set.
+ * The setting's text, without white space at its ends: tools that write secrets add a line break. Empty: neither is set.
  *
  * @throws ConfigError where both are set, or the file is missing, empty or cannot be read.
  */
 export function readSecretSetting(name: string, env: NodeJS.ProcessEnv = process.env): string {
-  const text = env[name] ?? "";
+  const text = (env[name] ?? "").trim();
   const path = env[`${name}_FILE`] ?? "";
   if (path === "") return text;
   if (text !== "") throw new ConfigError([`${name} and ${name}_FILE are both set; set only one`]);

@@ -80,6 +80,11 @@ describe("a secret in a file", () => {
     return join(folder, name);
   };
 
+  test("and one in the environment is read without the line's end", () => {
+    const env = { PROXY_TOKEN: "0123456789\n", MONGODB_URI: " mongodb://user:password@db/netfacts\n" };
+    expect(loadConfig(secrets, env)).toEqual({ PROXY_TOKEN: "0123456789", MONGODB_URI: "mongodb://user:password@db/netfacts" });
+  });
+
   test("is read from where <NAME>_FILE names it, without the line's end", () => {
     const env = { PROXY_TOKEN_FILE: file("token", "0123456789\n"), MONGODB_URI_FILE: file("uri", "mongodb://user:password@db\n") };
     expect(loadConfig(secrets, env)).toEqual({ PROXY_TOKEN: "0123456789", MONGODB_URI: "mongodb://user:password@db" });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { mongoUriFault } from "../src/index.ts";
+import { readMongoUri } from "../src/mongo/mongo-uri.ts";
 
 test.each([
   ["another scheme", "http://netfacts:hunter2@db/netfacts", /^is not a MongoDB URI; write mongodb:/],
@@ -13,6 +14,7 @@ test.each([
   ["a / in the password", "mongodb://netfacts:hunter2/x@db/netfacts", /percent-encoded$/],
   ["a dot in the name of the database", "mongodb://netfacts:hunter2@db/net.facts", /^names a database with a character/],
   ["an encoded dot in it", "mongodb://netfacts:hunter2@db/net%2Efacts", /^names a database with a character/],
+  ["a line break at the end", "mongodb://netfacts:hunter2@db/netfacts\n", /^names a database with a character/],
   ["a long name", `mongodb://netfacts:hunter2@db/${"a".repeat(64)}`, /63 characters$/],
   [
     "a file that is missing",
@@ -27,6 +29,10 @@ test.each([
 ])("%s is a fault that shows no password", (_what, uri, fault) => {
   expect(mongoUriFault(uri)).toMatch(fault);
   expect(mongoUriFault(uri)).not.toContain("hunter2");
+});
+
+test("the name of the database is decoded, as the driver does", () => {
+  expect(readMongoUri("mongodb://db/%6eetfacts")).toEqual({ shown: "mongodb://db/netfacts", database: "netfacts" });
 });
 
 test("usual URIs have no fault", () => {

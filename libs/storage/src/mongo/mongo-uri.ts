@@ -13,7 +13,7 @@ export interface MongoUri {
 }
 
 /** Of a database's name, by the rules of MongoDB for all systems. */
-const databaseName = /^[^/\\. "$*<>:|?]{1,63}$/;
+const databaseName = /^[^/\\. "$*<>:|?\p{Cc}]{1,63}$/u;
 /** Options that name a file; their names may be written in any case. */
 const fileOptions = ["tlsCAFile", "tlsCertificateKeyFile", "tlsCRLFile"];
 
@@ -24,7 +24,7 @@ export const defaultDatabase = "netfacts";
 export function readMongoUri(uri: string): MongoUri {
   const [, scheme, hosts, database] = form.exec(uri) ?? [];
   if (scheme === undefined || hosts === undefined) throw badUri("is not a MongoDB URI");
-  const name = database || defaultDatabase;
+  const name = decoded(database || defaultDatabase);
   return { shown: `${scheme}${hosts}/${name}`, database: name };
 }
 
@@ -35,8 +35,8 @@ export function readMongoUri(uri: string): MongoUri {
 export function mongoUriFault(uri: string): string | null {
   if (!form.test(uri)) return `is not a MongoDB URI; ${remedy}`;
   const { database } = readMongoUri(uri);
-  if (!databaseName.test(decoded(database)))
-    return 'names a database with a character that no name has (/ \\ . " $ * < > : | ? or a space), or with more than 63 characters';
+  if (!databaseName.test(database))
+    return 'names a database with a character that no name has (/ \\ . " $ * < > : | ?, a space or a line break), or with more than 63 characters';
   const options = new URLSearchParams(uri.split("?")[1] ?? "");
   for (const [name, path] of options) {
     const option = fileOptions.find((each) => each.toLowerCase() === name.toLowerCase());
