@@ -3,8 +3,29 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { expect, test } from "@jest/globals";
-import { MongoInvalidArgumentError, MongoNetworkError, MongoServerError } from "mongodb";
+import { MongoBulkWriteError, MongoInvalidArgumentError, MongoNetworkError, MongoServerError } from "mongodb";
+import type { MongoConnection } from "../src/mongo/mongo-connection.ts";
 import { asStoreError } from "../src/mongo/mongo-faults.ts";
+import { mongoUsage } from "../src/mongo/mongo-usage.ts";
+
+test.each([
+  [13, "readonly"],
+  [14_031, "full"],
+  [0, "unavailable"],
+])("usage that the server refuses with code %d is told as other writes are", async (code, expected) => {
+  const refused = new MongoBulkWriteError({ message: "refused", code, writeErrors: [] }, {} as MongoBulkWriteError["result"]);
+  const connection = {
+    shown: "mongodb://here/netfacts",
+    db: { collection: () => ({ bulkWrite: () => Promise.reject(refused) }) },
+    within: (_ms: number, work: () => Promise<unknown>) =>
+      work().catch((error: unknown) => {
+        throw asStoreError("mongodb://here/netfacts", error);
+      }),
+  } as unknown as MongoConnection;
+  const increments = [{ keyId: "K", bucket: "K", day: "2026-11-21", routeClass: "ip", counted: 1, uncounted: 0 }];
+  const added = mongoUsage(connection).add({ writer: "one", sequence: 1, increments });
+  await expect(added).rejects.toMatchObject({ fault: expected });
+});
 
 const fault = (error: unknown) => (asStoreError("mongodb://here/netfacts", error) as { fault?: string }).fault;
 

@@ -4,7 +4,7 @@ import { type AnyBulkWriteOperation, type Filter, Long, MongoBulkWriteError } fr
 import { condense, daysOf, usageId } from "../usage-batch.ts";
 import type { UsageCounts, UsagePage, UsageQuery, UsageRepository, UsageRow } from "../usage-repository.ts";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
-import { duplicateKey, mongoFault } from "./mongo-faults.ts";
+import { duplicateKey, isDuplicateKey, mongoFault } from "./mongo-faults.ts";
 import type { UsageDocument } from "./mongo-schema.ts";
 
 /** Of one message to the server. */
@@ -57,7 +57,7 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
         const onlyDuplicates = faults.length > 0 && faults.every(({ code }) => code === duplicateKey);
         // Without its write concern a row may yet be lost: then all is unknown, and the batch is to be repeated.
         if (!onlyDuplicates || error.result.getWriteConcernError() !== undefined) {
-          throw mongoFault("unavailable", connection.shown, error.message, error);
+          throw isDuplicateKey(error) ? mongoFault("unavailable", connection.shown, error.message, error) : error;
         }
         // Every index is one of `rows`.
         return faults.map(({ index }) => rows[index] as UsageRow);
