@@ -22,6 +22,7 @@ const loadedByUrl = [
   "libs/pod/src/past/past-worker.ts",
   "libs/snapshot/src/loader-worker.ts",
   "services/ingest/src/compare/compare-worker.ts",
+  "services/ingest/src/fetch/feed-worker.ts",
   "services/ingest/src/pipeline/rib-thread.ts",
   "services/ingest/src/runs/run-worker.ts",
 ];

@@ -48,6 +48,7 @@ test("has the programs, the modules of threads, the samples, licences and the re
     "services/ingest/sources.default.yaml",
     "services/ingest/src/runs/run-worker.js",
     "services/ingest/src/compare/compare-worker.js",
+    "services/ingest/src/fetch/feed-worker.js",
     "services/ingest/src/pipeline/rib-thread.js",
     "libs/content/src/bzip2-thread.js",
     "libs/pod/src/past/past-worker.js",

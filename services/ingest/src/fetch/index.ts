@@ -4,4 +4,4 @@ export { type FetchedFile, noteGood, pathOf, readFilesOf, replaceFile, type Sour
 export { FetchError, type FetchFault } from "./fetch-error.ts";
 export { type FetchContext, type FetchOutcome, fetchSource, type RemoteSource } from "./fetch-source.ts";
 export { fetchSteps, readSteps, type StepsOutcome, usableSteps } from "./fetch-steps.ts";
-export { ReferredFeeds, referredVersion } from "./referred-feeds.ts";
+export { ReferredFeeds } from "./referred-feeds.ts";

@@ -9,14 +9,14 @@
  */
 
 import { createHash } from "node:crypto";
-import { link, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { openContent } from "@netfacts/content";
-import { feedBytesMax, type ReferredFeed, readFeedEntries } from "../readers/referred-geofeeds.ts";
-import { readGeofeedReferences } from "../readers/rpsl-references.ts";
+import { feedBytesMax, feedSecondsMax as readerSecondsMax } from "../readers/feed-entries.ts";
+import type { ReferredFeed } from "../readers/referred-geofeeds.ts";
 import { type SourceConfig, shownUrl } from "../sources/index.ts";
 import { replaceFile, urlDigestOf } from "./download-folder.ts";
-import { type FetchContext, fetchSource } from "./fetch-source.ts";
+import { type FeedSize, FeedThread } from "./feed-thread.ts";
+import { type FetchContext, type FetchOutcome, fetchSource } from "./fetch-source.ts";
 
 /** What may be asked for in one refresh, over all geofeeds of a source and of each of their hosts. */
 export interface FeedBounds {
@@ -42,6 +42,10 @@ export const feedBounds: FeedBounds = {
   feedBytesMax,
 };
 
+/** So many times as may be asked for are listed, and asked for in turn. */
+const listedPerAsked = 2;
+/** Readers end by themselves; a file that keeps one from looking at the clock has so much more. */
+const graceSeconds = 10;
 /** Servers asked at a time; one request at a time to each. */
 const hostsAtOnce = 16;
 /** A server of a geofeed that is silent for so long is away. */
@@ -64,6 +68,8 @@ interface FeedRecord {
   readonly bytes: number;
   /** Of the last good version; absent: it is not known. */
   readonly entries?: number;
+  /** What reading the last good version costs; absent: it is not known, and the version is read once more. */
+  readonly effort?: number;
   /** A version that lost too many of them: how many it had, and since when it is like this, in Unix ms. Absent: there is none. */
   readonly shrunk?: ShrunkVersion;
   readonly error: string | null;
@@ -85,28 +91,55 @@ export interface FeedsOutcome {
   readonly firstError: string | null;
 }
 
+/** What runs may read, as it was at one time. */
+export interface FeedsNow {
+  readonly feeds: readonly ReferredFeed[];
+  /** `referredVersion` of a dump with these. */
+  readonly versionOf: (dump: string) => string;
+}
+
+/** Keeps what it last read of the list: one object for each source serves its process. */
 export class ReferredFeeds {
   readonly #folder: string;
+  /** @see stampOf */
+  #stamp: string | null = null;
+  #now: FeedsNow = feedsNow([]);
 
   constructor(downloads: string, source: string) {
     this.#folder = join(downloads, source, "feeds");
   }
 
-  /** The geofeeds that a run may read; none where nothing was fetched. */
-  async list(): Promise<ReferredFeed[]> {
-    return (await this.#read()).feeds.map(({ url, sha256, error }) => ({
-      url,
-      sha256,
-      error,
-      path: sha256 === null ? null : keptPath(this.#folder, sha256),
-    }));
+  /** The geofeeds that a run may read; none where nothing was fetched. Cost: a look at one file, unless it changed. */
+  async now(): Promise<FeedsNow> {
+    const stamp = await stampOf(this.#listPath);
+    if (stamp === this.#stamp) return this.#now;
+    const { feeds } = await this.#read();
+    this.#now = feedsNow(
+      feeds.map(({ url, sha256, error, entries, effort }) => ({
+        url,
+        sha256,
+        error,
+        path: sha256 === null ? null : keptPath(this.#folder, sha256),
+        ...(entries !== undefined && { entries }),
+        ...(effort !== undefined && { effort }),
+      })),
+    );
+    // If it changes meanwhile, its next stamp is another one. An empty list may be one that could not be read.
+    this.#stamp = feeds.length === 0 ? null : stamp;
+    return this.#now;
+  }
+
+  get #listPath(): string {
+    return join(this.#folder, "feeds.json");
   }
 
   /**
    * Reads the dump if it is another one than before, and asks for each geofeed that it refers to, those first that were not asked for the longest time.
    * What fails is noted, and its last good version stays. A dump that cannot be read leaves the list as it was: the run tells why.
    *
-   * @throws what `signal` was aborted with.
+   * Dump and geofeeds are read in a thread of their own, one after the other.
+   *
+   * @throws what `signal` was aborted with; an error when the thread that reads the dump failed.
    */
   async refresh(
     dump: { readonly path: string; readonly sha256: string },
@@ -118,45 +151,32 @@ export class ReferredFeeds {
     await mkdir(join(this.#folder, "kept"), { recursive: true });
     const before = await this.#read();
     await removeOthers(join(this.#folder, "kept"), new Set(before.feeds.map(({ sha256 }) => sha256)));
-    const list =
-      before.dump === dump.sha256 ? before : { dump: dump.sha256, feeds: await this.#referredBy(dump.path, source, before, signal) };
-    const round = new FeedRound(this.#folder, list.feeds, context, bounds);
+    const thread = new FeedThread(signal);
     try {
-      await round.run();
-    } finally {
-      // What was fetched until it was stopped is known.
-      await replaceFile(join(this.#folder, "feeds.json"), { dump: list.dump, feeds: round.records() } satisfies FeedList);
-    }
-    signal.throwIfAborted();
-    const feeds = round.records();
-    await removeOthers(this.#folder, new Set(["feeds.json", "kept", ...feeds.map(({ url }) => urlDigestOf(url))]));
-    const failed = feeds.filter(({ error }) => error !== null);
-    const [first] = failed;
-    return { feeds: feeds.length, failed: failed.length, firstError: first === undefined ? null : `${first.url}: ${first.error}` };
-  }
-
-  async #referredBy(
-    path: string,
-    { bytesMax, secondsMax, badRecordsMax }: Pick<SourceConfig, "bytesMax" | "secondsMax" | "badRecordsMax">,
-    before: FeedList,
-    signal: AbortSignal,
-  ): Promise<readonly FeedRecord[]> {
-    const known = new Map(before.feeds.map((feed) => [feed.url, feed]));
-    const urls = new Set<string>();
-    try {
-      const chunks = stoppable(openContent(path).stream, signal);
-      const { references } = await readGeofeedReferences({ file: path, chunks, bytesMax, secondsMax, badRecordsMax });
-      for (const { url } of references) urls.add(url);
-    } catch {
+      const urlsMax = listedPerAsked * bounds.feedsMax;
+      const listed =
+        before.dump === dump.sha256 ? before.feeds : await referredBy(dump.path, { before: before.feeds, bounds: source, urlsMax, thread });
+      const round = new FeedRound(this.#folder, listed, { ...context, thread }, bounds);
+      try {
+        await round.run();
+      } finally {
+        // What was fetched until it was stopped is known.
+        await replaceFile(this.#listPath, { dump: dump.sha256, feeds: round.records() } satisfies FeedList);
+      }
       signal.throwIfAborted();
-      return before.feeds;
+      const feeds = round.records();
+      await removeOthers(this.#folder, new Set(["feeds.json", "kept", ...feeds.map(({ url }) => urlDigestOf(url))]));
+      const failed = feeds.filter(({ error }) => error !== null);
+      const [first] = failed;
+      return { feeds: feeds.length, failed: failed.length, firstError: first === undefined ? null : `${first.url}: ${first.error}` };
+    } finally {
+      await thread.close();
     }
-    return [...urls].sort().map((url) => known.get(url) ?? { url, sha256: null, bytes: 0, error: null, checkedAt: 0 });
   }
 
   async #read(): Promise<FeedList> {
     try {
-      return JSON.parse(await readFile(join(this.#folder, "feeds.json"), "utf8")) as FeedList;
+      return JSON.parse(await readFile(this.#listPath, "utf8")) as FeedList;
     } catch {
       return { dump: "", feeds: [] };
     }
@@ -167,11 +187,44 @@ async function removeOthers(folder: string, named: ReadonlySet<string | null>): 
   for (const name of await readdir(folder)) if (!named.has(name)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
-async function* stoppable(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    signal.throwIfAborted();
-    yield chunk;
-  }
+/** Those that a dump refers to, with what is known of them. */
+async function referredBy(
+  path: string,
+  {
+    before,
+    bounds,
+    urlsMax,
+    thread,
+  }: {
+    readonly before: readonly FeedRecord[];
+    readonly bounds: Pick<SourceConfig, "bytesMax" | "secondsMax" | "badRecordsMax">;
+    readonly urlsMax: number;
+    readonly thread: FeedThread;
+  },
+): Promise<readonly FeedRecord[]> {
+  const { bytesMax, secondsMax, badRecordsMax } = bounds;
+  const work = { kind: "references", path, bounds: { bytesMax, secondsMax, badRecordsMax }, urlsMax } as const;
+  const answer = await thread.read(work, secondsMax + graceSeconds);
+  if (!answer.ok && answer.isThread) throw new Error(`the geofeeds that it refers to are not known: ${answer.message}`);
+  if (!answer.ok) return before;
+  const known = new Map(before.map((feed) => [feed.url, feed]));
+  return answer.value.map((url) => known.get(url) ?? { url, sha256: null, bytes: 0, error: null, checkedAt: 0 });
+}
+
+/** Changes whenever the file is replaced; empty where there is none. */
+async function stampOf(path: string): Promise<string> {
+  const found = await stat(path, { bigint: true }).catch(() => null);
+  return found === null ? "" : `${found.ino} ${found.size} ${found.mtimeNs}`;
+}
+
+function feedsNow(feeds: readonly ReferredFeed[]): FeedsNow {
+  const versions = new Map<string, string>();
+  const versionOf = (dump: string): string => {
+    const version = versions.get(dump) ?? referredVersion(dump, feeds);
+    versions.set(dump, version);
+    return version;
+  };
+  return { feeds, versionOf };
 }
 
 /** Tells one version of a dump and its geofeeds from others. */
@@ -194,15 +247,6 @@ const feedSettings = {
 /** By its content. A version that is not listed any more stays until the next refresh, as a run may be reading it. */
 function keptPath(folder: string, sha256: string): string {
   return join(folder, "kept", sha256);
-}
-
-/** How many entries a geofeed has, or what is wrong with it. */
-async function entriesIn(path: string): Promise<number | string> {
-  try {
-    return (await readFeedEntries(path)).entries.length;
-  } catch (error) {
-    return (error as Error).message.replaceAll(`${path}: `, "");
-  }
 }
 
 function isShrunk(entries: number, before: number | undefined): boolean {
@@ -228,15 +272,17 @@ class Used {
   ms = 0;
 }
 
+type RoundContext = FetchContext & { readonly signal: AbortSignal; readonly thread: FeedThread };
+
 class FeedRound {
   readonly #folder: string;
-  readonly #context: FetchContext & { readonly signal: AbortSignal };
+  readonly #context: RoundContext;
   readonly #bounds: FeedBounds;
   readonly #records: Map<string, FeedRecord>;
   readonly #started = performance.now();
   readonly #all = new Used();
 
-  constructor(folder: string, feeds: readonly FeedRecord[], context: FetchContext & { readonly signal: AbortSignal }, bounds: FeedBounds) {
+  constructor(folder: string, feeds: readonly FeedRecord[], context: RoundContext, bounds: FeedBounds) {
     this.#folder = folder;
     this.#context = context;
     this.#bounds = bounds;
@@ -270,45 +316,67 @@ class FeedRound {
     const bound = this.#boundMet(host);
     if (bound !== null) return { ...feed, error: `was not asked for: ${bound}` };
     const { url } = feed;
-    const name = urlDigestOf(url);
-    const started = performance.now();
-    let received = 0;
-    const { feedBytesMax: bytesMax, feedSecondsMax: secondsMax } = this.#bounds;
+    const folder = join(this.#folder, urlDigestOf(url));
     const checkedAt = this.#context.now?.() ?? Date.now();
-    host.feeds++;
-    this.#all.feeds++;
-    const folder = join(this.#folder, name);
-    const onProgress = ({ done }: { readonly done: number }) => {
-      received = Math.max(received, done);
+    // What is not used would be kept beside each good one.
+    const unused = async (error: string, more: Pick<FeedRecord, "shrunk"> = {}): Promise<FeedRecord> => {
+      await rm(folder, { recursive: true, force: true });
+      return { ...feed, error, checkedAt, ...more };
     };
     try {
-      const source = { name, bytesMax, secondsMax, fetch: { url, ...feedSettings } };
-      const { path, file } = await fetchSource(source, { stallMs, ...this.#context, downloads: this.#folder, onProgress });
-      const entries = await entriesIn(path);
-      const shrunk = typeof entries === "number" ? shrunkSince(feed, entries, checkedAt) : null;
-      if (typeof entries === "string" || shrunk !== null) {
-        // What is not used would be kept beside each good one.
-        await rm(folder, { recursive: true, force: true });
-        const error =
-          typeof entries === "string"
-            ? entries
-            : `has ${entries} entries, compared with ${feed.entries} before; it is used if it stays so for a day`;
-        return { ...feed, error, checkedAt, ...(shrunk !== null && { shrunk }) };
-      }
+      const { path, file } = await this.#fetch(url, host);
+      const size = await this.#sizeOf(feed, { path, sha256: file.sha256 }, host);
+      if (typeof size === "string") return await unused(size);
+      const { entries, effort } = size;
+      const shrunk = shrunkSince(feed, entries, checkedAt);
+      if (shrunk !== null)
+        return await unused(`has ${entries} entries, compared with ${feed.entries} before; it is used if it stays so for a day`, {
+          shrunk,
+        });
       await link(path, keptPath(this.#folder, file.sha256)).catch(unlessThere);
       host.kept += file.bytes - feed.bytes;
       this.#all.kept += file.bytes - feed.bytes;
-      return { url, sha256: file.sha256, bytes: file.bytes, entries, error: null, checkedAt };
+      return { url, sha256: file.sha256, bytes: file.bytes, entries, effort, error: null, checkedAt };
     } catch (error) {
       if (this.#context.signal.aborted) return feed;
       // The rest of what is too long or too slow is of no use.
       for (const partial of ["partial", "partial.json"]) await rm(join(folder, partial), { force: true });
       return { ...feed, error: (error as Error).message.replaceAll(`${shownUrl(url)}: `, ""), checkedAt };
+    }
+  }
+
+  async #fetch(url: string, host: Used): Promise<FetchOutcome> {
+    const { thread, ...context } = this.#context;
+    const { feedBytesMax: bytesMax, feedSecondsMax: secondsMax } = this.#bounds;
+    const started = performance.now();
+    let received = 0;
+    const onProgress = ({ done }: { readonly done: number }) => {
+      received = Math.max(received, done);
+    };
+    host.feeds++;
+    this.#all.feeds++;
+    try {
+      const source = { name: urlDigestOf(url), bytesMax, secondsMax, fetch: { url, ...feedSettings } };
+      return await fetchSource(source, { stallMs, ...context, downloads: this.#folder, onProgress });
     } finally {
       host.bytes += received;
       this.#all.bytes += received;
       host.ms += performance.now() - started;
     }
+  }
+
+  /** What is wrong with it, as text. What was read well is not read again. */
+  async #sizeOf(
+    feed: FeedRecord,
+    { path, sha256 }: { readonly path: string; readonly sha256: string },
+    host: Used,
+  ): Promise<FeedSize | string> {
+    const { entries, effort } = feed;
+    if (sha256 === feed.sha256 && entries !== undefined && effort !== undefined) return { entries, effort };
+    const answer = await this.#context.thread.read({ kind: "geofeed", path }, readerSecondsMax + graceSeconds);
+    // The time that others took before it is not its host's.
+    host.ms += answer.ms;
+    return answer.ok ? answer.value : answer.message;
   }
 
   /** The bound that is reached; null: none. */

@@ -96,12 +96,25 @@ export class Tally {
     this.#skip(reason, false, place, text);
   }
 
-  #skip(reason: string, bad: boolean, place: Place, text: string): void {
-    let entry = this.#skipped.get(reason);
-    if (entry === undefined) {
-      entry = { reason, bad, count: 0, examples: [] };
-      this.#skipped.set(reason, entry);
+  /** What was left out of a part of the source that was read by itself. @param where  put behind the examples. */
+  join(skipped: readonly SkippedRecords[], where: string): void {
+    for (const { reason, bad, count, examples } of skipped) {
+      const entry = this.#entry(reason, bad);
+      entry.count += count;
+      if (bad) this.#bad += count;
+      for (const { text, ...place } of examples.slice(0, examplesMax - entry.examples.length))
+        entry.examples.push({ ...place, text: printable(text + where) });
     }
+  }
+
+  #entry(reason: string, bad: boolean): SkippedRecords {
+    const entry = this.#skipped.get(reason) ?? { reason, bad, count: 0, examples: [] };
+    this.#skipped.set(reason, entry);
+    return entry;
+  }
+
+  #skip(reason: string, bad: boolean, place: Place, text: string): void {
+    const entry = this.#entry(reason, bad);
     entry.count++;
     if (entry.examples.length < examplesMax) entry.examples.push({ ...place, text: printable(text) });
   }

@@ -1,14 +1,12 @@
 /** Reader of a registry dump and of the geofeeds that it refers to (RFC 9632): the locations of the addresses for which each geofeed counts. */
 
 import { formatPrefix } from "@netfacts/address";
-import { openContent } from "@netfacts/content";
 import type { PlaceNames, SectionRecord } from "@netfacts/snapshot";
+import { inFairOrder } from "../assembly/fair-order.ts";
 import { partsWithin, type RangesByUrl, rangesByUrl } from "../assembly/referred-ranges.ts";
-import { boundedContent } from "./bounded-content.ts";
-import { geofeedEntryOf, withoutComment } from "./geofeed.ts";
-import { forEachLine } from "./lines.ts";
+import { feedRecordsMax, readFeedEntries } from "./feed-entries.ts";
 import { isCovered, notCovered } from "./location-fields.ts";
-import { type ReaderReport, type SourceContent, Tally } from "./reader-report.ts";
+import { type ReaderReport, type SkippedRecords, type SourceContent, Tally } from "./reader-report.ts";
 import { readGeofeedReferences } from "./rpsl-references.ts";
 
 type LocationRecord = SectionRecord<"locations">;
@@ -21,15 +19,13 @@ export interface ReferredFeed {
   readonly sha256: string | null;
   /** Why the newest version is not used; null: it is. */
   readonly error: string | null;
+  /** Of the version at `path`, as `readFeedEntries` counts them; absent: it is not known. */
+  readonly entries?: number;
+  readonly effort?: number;
 }
 
-/** Of one geofeed. The largest have some 300,000 entries in 20 MB. */
-export const feedBytesMax = 32 << 20;
-const feedSecondsMax = 30;
-const feedRecordsMax = 400_000;
-/** Of all together, some 350 bytes each. */
-const recordsMax = 2_000_000;
-const fieldCount = 5;
+/** Of all together, some 350 bytes each. As much as this allows is read, too. */
+const recordsMaxOfAll = 2_000_000;
 const failuresNamedMax = 10;
 
 /**
@@ -37,12 +33,16 @@ const failuresNamedMax = 10;
  * that refers to another one. Within a geofeed the most specific entry counts, and of equal ones the first.
  *
  * What is wrong with a geofeed never fails the source: the report tells it. Signatures are comments here; they are counted and not verified.
+ * If there is no room for all, the largest of the largest hosts are left out (`inFairOrder`), and the report tells which.
+ *
+ * @param recordsMax  records of all geofeeds together, and the effort to read them.
  *
  * Throws what `readGeofeedReferences` throws.
  */
 export async function readReferredGeofeeds(
   content: SourceContent,
   feeds: readonly ReferredFeed[],
+  recordsMax = recordsMaxOfAll,
 ): Promise<{ records: LocationRecord[]; report: ReaderReport }> {
   const { references, objects, refused, meter } = await readGeofeedReferences(content);
   const ranges = rangesByUrl(references);
@@ -53,17 +53,29 @@ export async function readReferredGeofeeds(
   const failures: string[] = [];
   let used = 0;
   let signed = 0;
-  for (const url of [...ranges.keys()].sort()) {
+  const readable: (ReferredFeed & { readonly path: string; readonly weight: number })[] = [];
+  for (const [url, segments] of [...ranges].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const feed = known.get(url);
     if (feed === undefined || feed.error !== null) failures.push(`${url}: ${feed?.error ?? "was not fetched"}`);
     if (feed?.path == null) continue;
+    const { entries = feedRecordsMax, effort = 0, path } = feed;
+    readable.push({ ...feed, path, weight: Math.max(entries, effort) + segments[4].length + segments[6].length });
+  }
+  let effortLeft = recordsMax;
+  for (const feed of inFairOrder(readable)) {
+    const { url, path, effort = 0 } = feed;
     try {
-      const found = await readFeed({ ...feed, path: feed.path }, { content, ranges, tally, places, room: recordsMax - records.length });
-      for (const record of found.records) records.push(record);
+      if (effort > effortLeft) throw new Error(leftOut(recordsMax));
+      effortLeft -= effort;
+      const found = await readFeed(feed, { content, ranges });
+      if (feed.effort === undefined) effortLeft -= found.effort;
+      if (records.length + found.records.size > recordsMax) throw new Error(leftOut(recordsMax));
+      for (const { prefix, place } of found.records.values()) records.push({ prefix, place: shared(place, places) });
+      tally.join(found.skipped, ` (${url})`);
       used++;
       if (found.isSigned) signed++;
     } catch (error) {
-      failures.push(`${url}: ${(error as Error).message.replace(`${feed.path}`, "the kept copy")}`);
+      failures.push(`${url}: ${(error as Error).message.replace(path, "the kept copy")}`);
     }
   }
   tally.accepted = records.length;
@@ -73,6 +85,7 @@ export async function readReferredGeofeeds(
   if (signed > 0) notes.push(`signed geofeeds, whose signatures were not verified: ${signed}`);
   for (const [reason, count] of refused) notes.push(`references that are not followed, as ${reason}: ${count}`);
   if (failures.length > 0) {
+    failures.sort();
     const rest = failures.length > failuresNamedMax ? "; …" : "";
     notes.push(`geofeeds without a usable newest version: ${failures.length}: ${failures.slice(0, failuresNamedMax).join("; ")}${rest}`);
   }
@@ -97,104 +110,46 @@ export async function readReferredGeofeeds(
   };
 }
 
+function leftOut(recordsMax: number): string {
+  return `is left out: the geofeeds of a source have room for ${recordsMax} prefixes, and smaller ones go first`;
+}
+
 interface FeedContext {
   readonly content: Pick<SourceContent, "covers">;
   readonly ranges: RangesByUrl;
-  readonly tally: Tally;
-  readonly places: Map<string, PlaceNames>;
-  /** Records that there is room for. */
-  readonly room: number;
+}
+
+interface FeedReading {
+  readonly records: ReadonlyMap<string, LocationRecord>;
+  readonly skipped: readonly SkippedRecords[];
+  readonly isSigned: boolean;
+  readonly effort: number;
 }
 
 async function readFeed(
-  { url, path }: ReferredFeed & { readonly path: string },
-  { content: { covers }, ranges, tally, places, room }: FeedContext,
-): Promise<{ records: Iterable<LocationRecord>; isSigned: boolean }> {
+  { url, path }: { readonly url: string; readonly path: string },
+  { content: { covers }, ranges }: FeedContext,
+): Promise<FeedReading> {
   const segments = ranges.get(url) ?? { 4: [], 6: [] };
-  const { entries, bad, isSigned } = await readFeedEntries(path);
-  for (const { reason, line, text } of bad) {
-    tally.bad(reason, { line }, `${text} (${url})`);
-  }
+  const { entries, skipped, isSigned, effort } = await readFeedEntries(path);
+  const tally = new Tally();
   // Longer entries replace the parts that they share with shorter ones.
   entries.sort((a, b) => a.record.prefix.length - b.record.prefix.length);
-  const found = new Map<string, LocationRecord>();
+  const records = new Map<string, LocationRecord>();
   for (const { record, line, text } of entries) {
     let isUsed = false;
     for (const prefix of partsWithin(record.prefix, segments)) {
       isUsed = true;
       if (!isCovered(prefix, covers)) {
-        tally.leaveOut(notCovered, { line }, `${text} (${url})`);
+        tally.leaveOut(notCovered, { line }, text);
         continue;
       }
-      found.set(formatPrefix(prefix), { prefix, place: shared(record.place, places) });
-      if (found.size > Math.min(room, feedRecordsMax))
-        throw new Error(`has more than ${Math.min(room, feedRecordsMax)} prefixes that count`);
+      records.set(formatPrefix(prefix), { prefix, place: record.place });
+      if (records.size > feedRecordsMax) throw new Error(`has more than ${feedRecordsMax} prefixes that count`);
     }
-    if (!isUsed) tally.leaveOut("is outside of the ranges for which the geofeed counts", { line }, `${text} (${url})`);
+    if (!isUsed) tally.leaveOut("is outside of the ranges for which the geofeed counts", { line }, text);
   }
-  return { records: found.values(), isSigned };
-}
-
-interface FeedEntry {
-  readonly record: LocationRecord;
-  readonly line: number;
-  readonly text: string;
-}
-
-interface FeedEntries {
-  /** Without repetition of a prefix. */
-  readonly entries: FeedEntry[];
-  /** Lines that are no entries, as RFC 8805 §2.1 has them ignored. */
-  readonly bad: readonly { readonly reason: string; readonly line: number; readonly text: string }[];
-  readonly isSigned: boolean;
-}
-
-/**
- * The entries of a geofeed (RFC 8805). Many have no break behind their last line: it counts if it has all five fields.
- *
- * Throws an error for a file that is no geofeed: one without any entry, or in which most lines are none.
- */
-export async function readFeedEntries(path: string): Promise<FeedEntries> {
-  const { stream } = openContent(path);
-  const { chunks } = boundedContent({ file: path, chunks: stream, bytesMax: feedBytesMax, secondsMax: feedSecondsMax, badRecordsMax: 1 });
-  const entries = new Map<string, FeedEntry>();
-  const bad: { reason: string; line: number; text: string }[] = [];
-  let isSigned = false;
-  let read = 0;
-  let last: { readonly text: string; readonly key: string | null } = { text: "", key: null };
-  const { lines, ended } = await forEachLine(
-    path,
-    chunks,
-    (bytes, start, end, line) => {
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
-        .toString("utf8")
-        .replace(/^\ufeff/, "");
-      if (text.startsWith("#")) isSigned ||= /^#\s*RPKI Signature:/i.test(text);
-      last = { text, key: null };
-      const content = withoutComment(text);
-      if (content.trim() === "") return;
-      read++;
-      const record = geofeedEntryOf(content);
-      if (typeof record === "string") return void (bad.length < feedRecordsMax && bad.push({ reason: record, line, text }));
-      const key = formatPrefix(record.prefix);
-      if (entries.has(key)) return void bad.push({ reason: "appears more than once; the first one was kept", line, text });
-      if (entries.size === feedRecordsMax) throw new Error(`has more than ${feedRecordsMax} entries`);
-      entries.set(key, { record, line, text });
-      last = { text, key };
-    },
-    "skip",
-  );
-  if (!ended && last.key !== null && last.text.split(",").length < fieldCount) {
-    entries.delete(last.key);
-    bad.push({ reason: "is truncated: the last line has no line break, and fewer than five fields", line: lines, text: last.text });
-  }
-  if (entries.size === 0 || bad.length > read / 2)
-    throw new Error(
-      bad[0] === undefined
-        ? "has no geofeed entries"
-        : `is no geofeed: ${bad.length} of ${read} lines are invalid; line ${bad[0].line}: ${bad[0].reason}`,
-    );
-  return { entries: [...entries.values()], bad, isSigned };
+  return { records, skipped: [...skipped, ...tally.skipped()], isSigned, effort };
 }
 
 function shared(place: PlaceNames | null, places: Map<string, PlaceNames>): PlaceNames | null {

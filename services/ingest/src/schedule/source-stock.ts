@@ -12,7 +12,6 @@ import {
   ReferredFeeds,
   type RemoteSource,
   readFilesOf,
-  referredVersion,
 } from "../fetch/index.ts";
 import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
 import type { IngestMetrics } from "../metrics.ts";
@@ -57,6 +56,8 @@ export class SourceStock {
   readonly #deps: SourceStockDeps;
   readonly #random: () => number;
   readonly #updates: UpdateStock;
+  /** By source. */
+  readonly #feeds = new Map<string, ReferredFeeds>();
 
   constructor(deps: SourceStockDeps) {
     this.#deps = deps;
@@ -118,13 +119,10 @@ export class SourceStock {
     if (source.format === storedFormat) return this.#readyOfStored(all);
     if (source.appliesTo !== undefined) return this.#readyUpdates(source, source.appliesTo, all);
     const { file } = this.state(source);
-    const { downloads } = this.#deps.fetching;
     if (source.format === referringFormat) {
-      const feeds = await new ReferredFeeds(downloads, source.name).list();
-      const ready = await this.#readyFileOf(source, file, all, (sha256) => referredVersion(sha256, feeds));
-      return ready === null
-        ? null
-        : { ...ready, referred: { feeds, dumpSha256: ready.sha256 }, sha256: referredVersion(ready.sha256, feeds) };
+      const { feeds, versionOf } = await this.#feedsOf(source).now();
+      const ready = await this.#readyFileOf(source, file, all, versionOf);
+      return ready === null ? null : { ...ready, referred: { feeds, dumpSha256: ready.sha256 }, sha256: versionOf(ready.sha256) };
     }
     return this.#readyFileOf(source, file, all, (sha256) => sha256);
   }
@@ -248,6 +246,12 @@ export class SourceStock {
     this.#noteFetch(source.name, await fetchSource(source, { ...this.#deps.fetching, signal, onProgress }));
   }
 
+  #feedsOf({ name }: SourceConfig): ReferredFeeds {
+    const feeds = this.#feeds.get(name) ?? new ReferredFeeds(this.#deps.fetching.downloads, name);
+    this.#feeds.set(name, feeds);
+    return feeds;
+  }
+
   /** What fails of a geofeed is no fault of its source. */
   async #refreshFeeds(source: SourceConfig, signal: AbortSignal, onProgress: NonNullable<FetchContext["onProgress"]>): Promise<void> {
     const { fetching, log } = this.#deps;
@@ -258,7 +262,7 @@ export class SourceStock {
         ? file && { path: source.location, sha256: file.sha256 }
         : latest && { path: pathOf(fetching.downloads, source.name, latest), sha256: latest.sha256 };
     if (dump === null) return;
-    const outcome = await new ReferredFeeds(fetching.downloads, source.name).refresh(dump, source, { ...fetching, signal, onProgress });
+    const outcome = await this.#feedsOf(source).refresh(dump, source, { ...fetching, signal, onProgress });
     const fields = { source: source.name, feeds: outcome.feeds, failed: outcome.failed };
     if (outcome.firstError === null) log.info(fields, "geofeeds that a registry dump refers to were asked for");
     else

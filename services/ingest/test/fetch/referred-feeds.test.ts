@@ -64,7 +64,7 @@ async function refresh(
 
 /** Of each path, the content that a run would read, and what is wrong. */
 async function now(): Promise<Record<string, readonly [content: string | null, error: string | null]>> {
-  const list = await feeds.list();
+  const { feeds: list } = await feeds.now();
   return Object.fromEntries(
     list.map(({ url, path, error }) => [url.replace(server.url, ""), [path === null ? null : readFileSync(path, "utf8"), error] as const]),
   );
@@ -74,20 +74,50 @@ test("geofeeds are fetched, asked for conditionally, and dropped when nothing re
   files.set("/a", good(entry(0))).set("/b", good(entry(1)));
   expect(await refresh(["/a", "/b", "/a"])).toEqual({ feeds: 2, failed: 0, firstError: null });
   expect(await now()).toEqual({ "/a": [entry(0), null], "/b": [entry(1), null] });
-  const before = referredVersion("dump", await feeds.list());
+  const before = (await feeds.now()).versionOf("dump");
   await refresh(["/a", "/b"]);
   expect(server.requests.slice(2).every(({ headers }) => headers["if-none-match"] !== undefined)).toBe(true);
-  expect(referredVersion("dump", await feeds.list())).toBe(before);
+  expect((await feeds.now()).versionOf("dump")).toBe(before);
   files.set("/a", good(entry(0, "Other")));
   await refresh(["/a"]);
   expect(await now()).toEqual({ "/a": [entry(0, "Other"), null] });
-  expect(referredVersion("dump", await feeds.list())).not.toBe(before);
+  expect((await feeds.now()).versionOf("dump")).not.toBe(before);
   // A run may be reading what went: it goes with the next refresh.
   const kept = join(folder, "downloads/ripe/feeds/kept");
   expect(readdirSync(kept)).toHaveLength(3);
   await refresh(["/a"]);
   expect(readdirSync(kept)).toHaveLength(1);
   expect(readdirSync(join(folder, "downloads/ripe/feeds"))).toHaveLength(3);
+});
+
+test("what was read well is not read again when the server says that it is unchanged", async () => {
+  files.set("/a", good(entry(0)));
+  await refresh(["/a"]);
+  const own = join(folder, "downloads/ripe/feeds", createHash("sha256").update(`${server.url}/a`).digest("hex"));
+  const [file = ""] = readdirSync(own).filter((name) => !name.endsWith(".json"));
+  writeFileSync(join(own, file), "nothing that is a geofeed\n");
+  expect(await refresh(["/a"])).toMatchObject({ feeds: 1, failed: 0 });
+  expect(server.requests[1]?.headers["if-none-match"]).toBeDefined();
+});
+
+test("what runs may read is kept until the list changes, by whom ever", async () => {
+  files.set("/a", good(entry(0)));
+  await refresh(["/a"]);
+  const first = await feeds.now();
+  expect(await feeds.now()).toBe(first);
+  const reader = feeds;
+  feeds = new ReferredFeeds(join(folder, "downloads"), "ripe");
+  files.set("/a", good(entry(0, "Other")));
+  await refresh(["/a"]);
+  const next = await reader.now();
+  expect(next.feeds).toMatchObject([{ entries: 1, effort: 1, error: null }]);
+  expect(next.versionOf("dump")).not.toBe(first.versionOf("dump"));
+  expect(next.versionOf("dump")).toBe(referredVersion("dump", next.feeds));
+});
+
+test("no more than twice the geofeeds that may be asked for are listed", async () => {
+  const paths = ["/a", "/b", "/c", "/d", "/e"];
+  expect(await refresh(paths, { feedsMax: 2 })).toMatchObject({ feeds: 4, failed: 4 });
 });
 
 const drip: Behaviour = (_request, socket) => {

@@ -28,7 +28,12 @@ function feed(url: string, text: string | null, error: string | null = null): Re
   return { url, path: text === null ? null : path, sha256: text === null ? null : "0", error };
 }
 
-async function read(references: readonly Reference[], feeds: readonly ReferredFeed[], covers: readonly string[] | null = null) {
+async function read(
+  references: readonly Reference[],
+  feeds: readonly ReferredFeed[],
+  covers: readonly string[] | null = null,
+  recordsMax?: number,
+) {
   const dump = references
     .map(({ start, end, url, modified }) => {
       const range = start.includes(":") ? `inet6num: ${start}` : `inetnum: ${start} - ${end}`;
@@ -42,6 +47,7 @@ async function read(references: readonly Reference[], feeds: readonly ReferredFe
   return readReferredGeofeeds(
     { file: "dump", chunks: chunks(), bytesMax: 1 << 30, secondsMax: 60, badRecordsMax: 0, covers: prefixes },
     feeds,
+    recordsMax,
   );
 }
 
@@ -132,6 +138,30 @@ test("faults of a geofeed are told and cost only what is wrong", async () => {
       /^geofeeds without a usable newest version: 2: https:\/\/b\.example\/: is no geofeed: 2 of 2 lines .*; https:\/\/e\.example\/: the server returned status 500$/,
     ),
   ]);
+});
+
+describe("if there is no room for all geofeeds", () => {
+  const own = (count: number, from: number) => Array.from({ length: count }, (_, at) => `192.0.2.${from + at}/32,NL,,City,\n`).join("");
+  const greedy = ["https://a.example/1", "https://a.example/2", "https://a.example/3"];
+  const honest = ["https://x.example/", "https://y.example/"];
+  const references = [...greedy, ...honest].map((url, at) => ({ start: `192.0.2.${at * 32}`, end: `192.0.2.${at * 32 + 31}`, url }));
+  const small = () => honest.map((url, at) => ({ ...feed(url, own(4, 96 + at * 32)), entries: 4, effort: 1 }));
+
+  test("the largest of the largest hosts are left out, and the report names them", async () => {
+    const large = greedy.map((url, at) => ({ ...feed(url, own(16, at * 32)), entries: 16, effort: 4 }));
+    const { records, report } = await read(references, [...large, ...small()], null, 30);
+    expect(records).toHaveLength(16 + 8);
+    expect(report.notes[1]).toMatch(
+      /newest version: 2: https:\/\/a\.example\/2: is left out: .* room for 30 prefixes.*; https:\/\/a\.example\/3: /,
+    );
+  });
+
+  test("those that are mostly comments take as much as it costs to read them", async () => {
+    const junk = greedy.map((url, at) => ({ ...feed(url, own(1, at * 32) + "#\n".repeat(80)), entries: 1, effort: 21 }));
+    const { records, report } = await read(references, [...junk, ...small()], null, 30);
+    expect(records).toHaveLength(1 + 8);
+    expect(report.notes[1]).toMatch(/newest version: 2: /);
+  });
 });
 
 const bases = { 4: (at: number) => `11.0.0.${at}`, 6: (at: number) => `2001:db8::${at.toString(16)}` };

@@ -1,0 +1,52 @@
+/** Geofeeds of strangers: whatever they have, reading them ends soon. */
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { readFeedEntries } from "../../src/readers/feed-entries.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "netfacts-feed-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function read(text: string) {
+  const path = join(folder, "feed");
+  writeFileSync(path, gzipSync(text, { level: 1 }));
+  return readFeedEntries(path);
+}
+
+const one = "192.0.2.0/24,NL,,City,\n";
+
+test.each([
+  [
+    "lines without a prefix",
+    one + ",\n".repeat(900_000),
+    /^is no geofeed: more than 400000 lines are invalid; line 2: has no valid prefix/,
+  ],
+  ["repetitions", one.repeat(400_002), /^is no geofeed: more than 400000 lines are invalid; line 2: appears more than once/],
+  ["comments", one + "#\n".repeat(1_600_000), /^has more than 1600000 lines$/],
+  ["empty lines", one + "\n".repeat(1_600_000), /^has more than 1600000 lines$/],
+])("a geofeed with too many %s is refused", async (_what, text, message) => {
+  await expect(read(text)).rejects.toThrow(message);
+});
+
+test("invalid lines are counted, and only the first are kept", async () => {
+  const { entries, skipped } = await read(`${one}${one.repeat(6)}${Array.from({ length: 7 }, (_, at) => `10.${at}.0.0/16,\n`).join("")}`);
+  expect(entries).toHaveLength(8);
+  expect(skipped).toEqual([{ reason: expect.stringMatching(/more than once/), bad: true, count: 6, examples: expect.any(Array) }]);
+  expect(skipped[0]?.examples).toHaveLength(5);
+});
+
+test("what it costs follows from its lines and its bytes, comments included", async () => {
+  expect((await read(one)).effort).toBe(1);
+  expect((await read(one + "#\n".repeat(399))).effort).toBe(100);
+  expect((await read(`${one}#${"x".repeat(10_240)}\n`)).effort).toBe(21);
+});
+
+test("a last line that is too long to count leaves the one before it alone", async () => {
+  expect((await read(`192.0.2.0/24,NL\n#${"x".repeat(20_000)}`)).entries).toHaveLength(1);
+});
