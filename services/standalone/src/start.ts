@@ -80,7 +80,8 @@ export async function start(telemetry: Telemetry): Promise<void> {
     const observationsPath = join(folder, observationsFile);
     const observations = await openSqliteObservations(observationsPath);
     undo.push(() => observations.close());
-    const snapshots = openDataFolder(folder, { retention: retentionOf(own) });
+    const retention = retentionOf(own);
+    const snapshots = openDataFolder(folder, { retention });
     const sources = own.SOURCES === "" ? "" : resolve(own.SOURCES);
     const stateFolder = join(folder, "ingest");
     await ensureData({
@@ -103,7 +104,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
       stateFolder,
       store,
       snapshots,
-      snapshotSource: { kind: "folder", path: join(folder, snapshotsFolder) },
+      snapshotSource: { kind: "folder", path: join(folder, snapshotsFolder), retention },
       observations: { repository: observations, source: { kind: "sqlite", path: observationsPath } },
       clock: systemClock,
       log: logOf("ingest"),

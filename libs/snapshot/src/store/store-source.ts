@@ -1,11 +1,15 @@
 /** How another thread opens the same store: a description that can be sent to it. */
 
 import { openFolderStore } from "./folder-store.ts";
+import type { Retention } from "./retention.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 
-/** A folder, or a module that exports `openStore: OpenStore`; `options` are what can be cloned between threads. */
+/**
+ * A folder, or a module that exports `openStore: OpenStore`; `options` are what can be cloned between threads. `retention` is what publishing keeps; absent:
+ * everything that is kept so far.
+ */
 export type StoreSource =
-  | { readonly kind: "folder"; readonly path: string }
+  | { readonly kind: "folder"; readonly path: string; readonly retention?: Retention }
   | { readonly kind: "module"; readonly url: string; readonly options: unknown };
 
 /** A store and the way to end its connection. */
@@ -28,7 +32,10 @@ export function prepareStoreSource(source: StoreSource): void {
 
 /** Opens a store with a connection of its own. Throws what the module throws. */
 export async function openStoreSource(source: StoreSource, how: OpenOptions = {}): Promise<OpenedStore> {
-  if (source.kind === "folder") return { store: openFolderStore(source.path), close: async () => undefined };
+  if (source.kind === "folder") {
+    const { path, retention = null } = source;
+    return { store: openFolderStore(path, { retention }), close: async () => undefined };
+  }
   const { openStore } = (await import(source.url)) as { openStore: OpenStore };
   return openStore(source.options, how);
 }
