@@ -138,6 +138,7 @@ export {
   prepareStoreSource,
   type StoreSource,
 } from "./store/store-source.ts";
+export { readTakenBack, type TakenBack, type TakenBackVersion, takenBackBy } from "./store/taken-back.ts";
 export { packStrings } from "./strings.ts";
 export { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, prefixEnd } from "./words/folded-words.ts";
 export { matchLevels, WordIndex } from "./words/word-index.ts";

@@ -111,6 +111,7 @@ test("a rollback is loaded by every pod before any serves it, and answers change
   expect({ refused: told.refused, known: [...told.loaded, ...told.loading].sort() }).toEqual({ refused: [], known: ["pod-a", "pod-b"] });
   await changed;
   expect(await ingest.store.pointer()).toEqual({ published: ids[0], active: ids[0] });
+  expect(await ingest.store.takenBack()).toMatchObject([{ section: "allocations", name: "ripencc" }]);
 });
 
 test("what is current already stays, what is not kept is not found, and who comes second has changed nothing", async () => {

@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { openDataFolder } from "@netfacts/snapshot";
 import { openSqliteStore } from "@netfacts/storage";
 import { smallSources } from "../../../test/support/small-sources.ts";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -91,12 +92,14 @@ test("rollback makes the snapshot before the current one, and once more undoes i
   expect(await countryOf("193.0.6.139")).toBe("DE");
   expect(await runJson(dataDir, "snapshot", "rollback")).toEqual({ id: ids[0], replaced: ids[1] });
   expect(await countryOf("193.0.6.139")).toBe("NL");
+  expect(await openDataFolder(dataDir).takenBack()).toMatchObject([{ section: "allocations", name: "ripencc" }]);
   expect(await audited("--target", ids[0] as string)).toMatchObject([
     { ...here, action: "snapshot.rollback", target: ids[0], details: { replaces: ids[1] } },
   ]);
   expect((await run(dataDir, "snapshot", "rollback", ids[0] as string)).code).toBe(exitCodes.refused);
   expect((await run(dataDir, "snapshot", "rollback")).out).toContain(`${ids[1]} is now the current snapshot, replacing ${ids[0]}`);
   expect(await countryOf("193.0.6.139")).toBe("DE");
+  expect(await openDataFolder(dataDir).takenBack()).toEqual([]);
 });
 
 test("a rollback without a store of keys is made, and a note says that it is not audited", async () => {

@@ -8,8 +8,10 @@ import {
   type Manifest,
   type Publication,
   publicationTime,
+  readTakenBack,
   SnapshotError,
   type SnapshotPointer,
+  type TakenBack,
 } from "@netfacts/snapshot";
 import { answered, found, isWrongLastSequence, unavailable } from "./api.ts";
 
@@ -19,6 +21,8 @@ export interface PointerRecord extends SnapshotPointer {
   readonly history: readonly string[];
   /** Publications whose snapshots are kept, oldest first. A record of an older version has none: then those of `history`, by the time in their ids. */
   readonly publications: readonly Publication[];
+  /** What operators took back. A record of an older version has none. */
+  readonly taken_back: TakenBack;
 }
 
 export interface PointerEntry {
@@ -113,10 +117,11 @@ export class JetStreamKeys {
 
 function readRecord(text: string): PointerRecord | null {
   try {
-    const { published, active, history, publications } = JSON.parse(text) as Record<string, unknown>;
+    const { published, active, history, publications, taken_back } = JSON.parse(text) as Record<string, unknown>;
     if (!isId(published) || !(active === null || isId(active)) || !Array.isArray(history) || !history.every(isId)) return null;
     const isListed = Array.isArray(publications) && publications.every(isPublication);
-    return { published, active, history, publications: isListed ? publications : history.map(byItsId) };
+    const listed = isListed ? publications : history.map(byItsId);
+    return { published, active, history, publications: listed, taken_back: readTakenBack(taken_back) };
   } catch {
     return null;
   }

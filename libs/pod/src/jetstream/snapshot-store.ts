@@ -114,7 +114,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     getObject: (digest, bytes) => objects.get(digest, bytes),
     objectsMark: () => objects.mark(),
 
-    async publish(manifest, { replaces, isAlone = true } = {}) {
+    async publish(manifest, { replaces, isAlone = true, takenBack } = {}) {
       await keys.makeBucket();
       // First, so that whatever happens from here on lets the move below fail.
       const before = await keys.pointer();
@@ -128,7 +128,9 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       const whole = [...past.history.filter((id) => id !== manifest.id), manifest.id];
       const publications = withPublication(past.publications, { id: manifest.id, at: publicationTime(clock.now()) });
       const kept = await decideKept({ publications, whole, active }, retention, readKept);
-      const record = { published: manifest.id, active, history: kept.whole, publications: kept.publications };
+      const { taken_back = [] } = before?.record ?? {};
+      const lists = { history: kept.whole, publications: kept.publications };
+      const record = { published: manifest.id, active, ...lists, taken_back: takenBack ?? taken_back };
       if (!(await keys.movePointer(record, before?.revision ?? 0)))
         throw new PublicationConflictError(manifest.id, await pointer().then((now) => now?.published ?? null));
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
@@ -147,6 +149,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
 
     pointer,
     currentId: async () => (await pointer())?.published ?? null,
+    takenBack: async () => (await keys.pointer())?.record?.taken_back ?? [],
     getManifest,
 
     async list() {

@@ -1,4 +1,4 @@
-/** Snapshots in a folder: `objects/<sha256>`, `manifests/<id>.json`, `current`, `history`, `publications`. */
+/** Snapshots in a folder: `objects/<sha256>`, `manifests/<id>.json`, `current`, `history`, `publications`, `taken-back`. */
 
 import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
 import { decideKept, type Publication, publicationTime, type Retention, retentionDefaults, withPublication } from "./retention.ts";
 import { PublicationConflictError, piecesOf, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
+import { readTakenBack, type TakenBack } from "./taken-back.ts";
 
 /** How often a watcher reads the pointer. */
 const watchIntervalMs = 500;
@@ -103,6 +104,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   const pointer = join(folder, "current");
   const history = join(folder, "history");
   const publicationsFile = join(folder, "publications");
+  const takenBackFile = join(folder, "taken-back");
 
   const readIds = async (file: string): Promise<string[]> => {
     try {
@@ -155,6 +157,11 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     const lines = (await readLines(publicationsFile))?.map((line) => publicationPattern.exec(line));
     if (lines === undefined || lines.includes(null)) return writtenManifests();
     return lines.map((parts) => ({ id: parts?.[1] as string, at: parts?.[2] as string }));
+  };
+
+  const writeTakenBack = async (takenBack: TakenBack): Promise<void> => {
+    if (takenBack.length === 0) await rm(takenBackFile, { force: true });
+    else await writeWhole(folder, "taken-back", [Buffer.from(sealedText([JSON.stringify(takenBack)]))]);
   };
 
   /** The history, and the current snapshot although a damaged history does not name it. */
@@ -241,7 +248,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       return marks.join("\n");
     },
 
-    async publish(manifest, { replaces, isAlone = true } = {}) {
+    async publish(manifest, { replaces, isAlone = true, takenBack } = {}) {
       await mkdir(manifests, { recursive: true });
       const current = (await readIds(pointer))[0] ?? null;
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
@@ -257,6 +264,8 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       const lines = kept.publications.map(({ id, at }) => `${id} ${at}`);
       await writeWhole(folder, "publications", [Buffer.from(sealedText(lines))]);
       await writeWhole(folder, "history", [Buffer.from(sealedText(kept.whole))]);
+      // Before the pointer: while the versions are in use, it holds back nothing.
+      if (takenBack !== undefined) await writeTakenBack(takenBack);
       await writeWhole(folder, "current", [Buffer.from(`${manifest.id}\n`)]);
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
       await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, isAlone).catch(() => {});
@@ -275,6 +284,11 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
     async currentId() {
       return (await readIds(pointer))[0] ?? null;
+    },
+
+    async takenBack() {
+      const [text = "[]"] = (await readLines(takenBackFile)) ?? [];
+      return readTakenBack(JSON.parse(text));
     },
 
     getManifest,

@@ -114,6 +114,7 @@ export async function openPack(path: string): Promise<SnapshotStore> {
         return object;
       });
     },
+    takenBack: async () => [],
     async objectsMark() {
       return manifest.content.id;
     },

@@ -2,6 +2,7 @@
 
 import type { Manifest } from "../manifest.ts";
 import type { Publication } from "./retention.ts";
+import type { TakenBack } from "./taken-back.ts";
 
 /** What the pointer names. Where there is one process to follow it, both are always the same. */
 export interface SnapshotPointer {
@@ -22,6 +23,8 @@ export interface PublishOptions {
    * objects that they alone name. Default: true.
    */
   readonly isAlone?: boolean;
+  /** What operators took back, from now on. Default: what the store has of it. */
+  readonly takenBack?: TakenBack;
 }
 
 /** An object's bytes: whole, or in pieces that follow one another. */
@@ -57,6 +60,8 @@ export interface SnapshotStore {
   pointer(): Promise<SnapshotPointer | null>;
   /** The manifest's id that was published last; null as `pointer`. */
   currentId(): Promise<string | null>;
+  /** What operators took back and no run has built since; a damaged record is empty. Throws `SnapshotUnavailableError`. */
+  takenBack(): Promise<TakenBack>;
   /** Throws `SnapshotError` when there is no such manifest or it is damaged. */
   getManifest(id: string): Promise<Manifest>;
   /** Ids of the snapshots that are kept whole, oldest publication first. The one that is served is kept, however old. */

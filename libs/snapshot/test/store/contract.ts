@@ -285,6 +285,20 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
       expect(await store.currentId()).toBe(madeManifest(numbered(1)).id);
     });
 
+    test("keeps what operators took back, here and where it is opened again, until a publisher says otherwise", async () => {
+      const taken = [{ section: "as_names", name: "own\n", format: "name-list", sha256: "ab".repeat(32) }] as const;
+      expect(await store.takenBack()).toEqual([]);
+      const first = await publishNumber(store, 1);
+      await publishMade(store, numbered(2), { takenBack: taken });
+      await publishNumber(store, 3);
+      await store.activate(madeManifest(numbered(3)).id);
+      expect(await (await harness.open()).takenBack()).toEqual(taken);
+      await expect(store.publish(first, { replaces: first.id, takenBack: [] })).rejects.toThrow(PublicationConflictError);
+      expect(await store.takenBack()).toEqual(taken);
+      await publishMade(store, numbered(4), { takenBack: [] });
+      expect(await store.takenBack()).toEqual([]);
+    });
+
     test("lets what was published last be served, and nothing else", async () => {
       expect(await store.pointer()).toBeNull();
       const [first, second] = [await publishNumber(store, 1), await publishNumber(store, 2)];

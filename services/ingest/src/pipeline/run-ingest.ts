@@ -93,11 +93,14 @@ async function verify({ store, config, report, isBeside }: Run, manifest: Manife
   report.sections = report.sections.map((section) => ({ ...section, checked: checked[section.name] ?? 0 }));
 }
 
-async function publish(run: Run, built: Manifest, { others, isAlone }: PublishTurn): Promise<RunReport> {
+async function publish(run: Run, verified: Manifest, { others, isAlone }: PublishTurn): Promise<RunReport> {
   const { store, report, onProgress } = run;
-  const { manifest, replaces, theirs } = await joinOthers(run, built, others);
+  const { manifest, replaces, theirs } = await joinOthers(run, verified, others);
+  const built = new Set(report.sections.flatMap(({ name, kept }) => (kept || theirs.has(name) ? [] : [name])));
+  // What is built now was asked for, or is of newer versions.
+  const takenBack = (await store.takenBack()).filter(({ section }) => !built.has(section));
   // What was read and kept is of the snapshot that was current then: over another one it must not go.
-  await stage(run, "publish", () => store.publish(manifest, { replaces, isAlone }));
+  await stage(run, "publish", () => store.publish(manifest, { replaces, isAlone, takenBack }));
   report.sections = joinedReports(report.sections, manifest, theirs);
   commitStatements(run);
   onProgress({ label: "publish", done: 1, total: 1, unit: "steps" });

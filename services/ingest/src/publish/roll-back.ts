@@ -1,6 +1,6 @@
 /** An earlier snapshot becomes the current one again, as a run of its own: beside an import, which then keeps what was taken back. */
 
-import { type Manifest, rollbackManifest, type SectionEntry, type SectionName, type SnapshotStore } from "@netfacts/snapshot";
+import { type Manifest, rollbackManifest, type SectionEntry, type SectionName, type SnapshotStore, takenBackBy } from "@netfacts/snapshot";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import type { PublishPlace } from "../runs/publish-order.ts";
@@ -13,7 +13,7 @@ export interface Rollback {
 }
 
 export interface RollBackOptions extends Rollback {
-  readonly store: Pick<SnapshotStore, "getManifest" | "getObject" | "publish">;
+  readonly store: Pick<SnapshotStore, "getManifest" | "getObject" | "publish" | "takenBack">;
   readonly place: PublishPlace;
   /** Called right before it publishes. Throws when this process leads no more. */
   readonly confirm: () => Promise<void>;
@@ -41,7 +41,8 @@ export async function rollBack({ store, place, confirm, onProgress, signal, ...a
   const { isAlone } = await place.turn();
   await confirm();
   // What an import beside it has stored so far stays.
-  await store.publish(manifest, { replaces: asked.replaces, isAlone });
+  const takenBack = takenBackBy(current, manifest, await store.takenBack());
+  await store.publish(manifest, { replaces: asked.replaces, isAlone, takenBack });
   place.published({ replaced: asked.replaces, id: manifest.id });
   return report(manifest, { read: 0, build: 0, verify: seconds(started, verified), publish: seconds(verified, performance.now()) });
 }

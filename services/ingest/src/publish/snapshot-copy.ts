@@ -132,7 +132,7 @@ export class SnapshotCopy {
       );
       if (!isThere) await this.#copy.putObject(await store.getObject(object, bytes));
     }
-    await this.#copy.publish(manifest);
+    await this.#copy.publish(manifest, { takenBack: await store.takenBack() });
     this.#copied = id;
   }
 
@@ -152,7 +152,7 @@ export class SnapshotCopy {
     );
     const manifest = await this.#copy.getManifest(id);
     for (const { object, bytes } of objectsOf(manifest)) await this.#putBack(store.putObject(await this.#copy.getObject(object, bytes)));
-    await this.#putBack(store.publish(manifest, { replaces: null }));
+    await this.#putBack(store.publish(manifest, { replaces: null, takenBack: await this.#copy.takenBack() }));
     await activate(id);
     log.warn({ snapshot: id, fault }, "the store of snapshots named no snapshot; the one in service was restored from ingest's own copy");
   }

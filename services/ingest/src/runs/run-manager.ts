@@ -5,11 +5,11 @@ import type { RunRecord, Store } from "@netfacts/storage";
 import type { Term } from "../leadership/leadership.ts";
 import { type IngestMetrics, observeRun } from "../metrics.ts";
 import type { ProgressEvent, ProgressListener } from "../pipeline/progress.ts";
-import type { RunReport, SourceReport } from "../pipeline/run-report.ts";
+import type { RunReport } from "../pipeline/run-report.ts";
 import { type Rollback, rollBack } from "../publish/roll-back.ts";
 import { type RunScope, SourcesAwayError } from "../schedule/run-scope.ts";
 import { PublishOrder, type PublishPlace } from "./publish-order.ts";
-import { type KeptReport, newRunId, reportOf } from "./run-record.ts";
+import { type KeptReport, newRunId } from "./run-record.ts";
 import { type RunOutcome, stopMessage, type ThreadRunOptions } from "./run-threads.ts";
 
 export interface Activation {
@@ -21,7 +21,7 @@ export interface Activation {
 
 export interface RunManagerDeps {
   readonly store: Pick<Store, "runs" | "audit">;
-  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "getObject" | "publish">;
+  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "getObject" | "publish" | "takenBack">;
   /** Puts back what served where the store lost everything, so that no run takes an empty store for a first import. @throws SnapshotError */
   restore(): Promise<void>;
   /** Path of the sources.yaml; empty: none is set. */
@@ -87,7 +87,6 @@ interface Task {
 
 /** How many of the last runs are looked through for one whose process died. */
 const runsLookedAt = 100;
-const runsLookedAtForSections = [10, 1_000];
 const progressLineMs = 5_000;
 const firstImport: Starter = { actor: "start", keyId: null, address: null };
 
@@ -168,22 +167,6 @@ export class RunManager {
   progressOf(id: string): ProgressEvent | null {
     const { current, beside } = this.#occupied;
     return [current, beside].find((occupation) => occupation?.id === id)?.progress ?? null;
-  }
-
-  /** What the last run that published the section read of its sources; null where none is kept. */
-  async lastBuilt(section: SectionName): Promise<readonly SourceReport[] | null> {
-    // Most sections are built by one of the last few runs, and reports of all runs are many.
-    for (const limit of runsLookedAtForSections) {
-      const runs = await this.#deps.store.runs.list(limit);
-      for (const run of runs) {
-        const report = run.state === "succeeded" ? reportOf(run) : null;
-        if (report?.sections.some(({ name, kept }) => name === section && !kept) !== true) continue;
-        // Updates are part of the routes.
-        return report.sources.filter((source) => source.section === section || (section === "routes" && source.section === "updates"));
-      }
-      if (runs.length < limit) return null;
-    }
-    return null;
   }
 
   /** Resolves when no run is in progress; another may begin in the next turn. */

@@ -29,7 +29,7 @@ export interface LeadDeps extends Omit<SourceStockDeps, "states" | "fetching"> {
   readonly fetching: Omit<FetchContext, "downloads" | "signal" | "onProgress">;
   /** False: sources are fetched when a run is asked for, and at no time else. */
   readonly scheduled: boolean;
-  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
+  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "takenBack">;
   readonly profiles: Pick<Store["profiles"], "list" | "state">;
   readonly statements: Store["statements"];
   readonly rtrMetrics: RtrMetrics;

@@ -1,6 +1,6 @@
 /** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
 
-import type { Manifest } from "@netfacts/snapshot";
+import type { Manifest, TakenBackVersion } from "@netfacts/snapshot";
 import { type BuiltSection, isOperators, isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 
 export interface Plan {
@@ -67,22 +67,23 @@ export function differs(
 }
 
 /**
- * Sources that still have the version that somebody took back: that of the last run which built the section, where the current snapshot has another. None as
- * soon as one of them has a newer version, or left the list. Where a publisher's file was taken back, what comes with it does not count: overrides, uploads,
- * and updates of a table change all the time.
+ * Sources of a section that still have a version that an operator took back. None as soon as one of them has another version, or left the list. Where a
+ * publisher's file was taken back, what comes with it does not count: overrides, uploads, and updates of a table change all the time.
+ *
+ * @param taken  of the section.
  */
-export function takenBack(
+export function stillTakenBack(
   own: readonly SourceConfig[],
   versions: ReadonlyMap<string, string | null>,
-  built: readonly ReadVersion[],
-  current: readonly ReadVersion[],
+  taken: readonly TakenBackVersion[],
 ): readonly string[] {
-  const [before, now, here] = [versionsRead(built), versionsRead(current), versionsHere(own, versions)];
-  const all = [...before.keys()].filter((name) => before.get(name) !== now.get(name));
+  const here = versionsHere(own, versions);
+  const all = [...new Set(taken.map(({ name }) => name))];
   const beside = new Set(own.filter((source) => isOperators(source) || source.section === "updates").map(({ name }) => name));
   const files = all.filter((name) => !beside.has(name));
-  const taken = files.length > 0 ? files : all;
-  return taken.every((name) => here.get(name) === before.get(name)) ? taken : [];
+  const awaited = files.length > 0 ? files : all;
+  const isStill = (wanted: string) => taken.some(({ name, format, sha256 }) => name === wanted && here.get(name) === `${format} ${sha256}`);
+  return awaited.every(isStill) ? awaited : [];
 }
 
 function versionsRead(entries: readonly ReadVersion[]): ReadonlyMap<string, string> {

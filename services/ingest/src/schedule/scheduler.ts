@@ -17,7 +17,7 @@ import {
 } from "../sources/index.ts";
 import { type StoredStock, storedSourceName, withStored } from "../uploads/stored-source.ts";
 import { Asking } from "./asking.ts";
-import { differs, planOf, takenBack } from "./plan.ts";
+import { differs, planOf, stillTakenBack } from "./plan.ts";
 import { type RunScope, readyFiles } from "./run-scope.ts";
 import type { SourceStock } from "./source-stock.ts";
 
@@ -31,8 +31,8 @@ export interface SchedulerDeps {
   readonly rtr?: Pick<RtrSources, "follow" | "giveUpInherited">;
   /** What is stored of uploads; absent: nothing is. */
   readonly stored?: StoredStock | undefined;
-  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
-  readonly runs: Pick<RunManager, "run" | "runBeside" | "idle" | "lastBuilt">;
+  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "takenBack">;
+  readonly runs: Pick<RunManager, "run" | "runBeside" | "idle">;
   readonly clock: { now(): number };
   readonly log: {
     info(fields: object, message: string): void;
@@ -297,8 +297,8 @@ export class Scheduler {
   }
 
   /**
-   * Sections of a plan that stay as they are: the same versions were not taken in this term, as the section had shrunk; or they were
-   * published before, and somebody went back to an earlier snapshot since. The first wait for a newer version, the others for a newer version of what was taken
+   * Sections of a plan that stay as they are: the same versions were not taken in this term, as the section had shrunk; or an
+   * operator took them back. The first wait for a newer version, the others for a newer version of what was taken
    * back; or for a run of everything.
    */
   async #heldBack(
@@ -310,12 +310,13 @@ export class Scheduler {
     const ownOf = (section: BuiltSection) => config.sources.filter((source) => sectionOf(source) === section);
     const published = (section: BuiltSection) => current?.sections[section]?.sources ?? [];
     const isBehind = (section: BuiltSection) => differs(ownOf(section), versions, published(section));
+    const taken = planned.length === 0 ? [] : await this.#deps.snapshots.takenBack();
     for (const section of planned) {
       const attempt = attemptOf(section, config, versions, current);
       if (current === null || this.#held.get(section) === attempt || !isBehind(section)) continue;
       this.#held.delete(section);
-      const built = await this.#deps.runs.lastBuilt(section);
-      const sources = built === null ? [] : takenBack(ownOf(section), versions, built, published(section));
+      const ofSection = taken.filter((version) => version.section === section);
+      const sources = stillTakenBack(ownOf(section), versions, ofSection);
       if (sources.length === 0) continue;
       this.#held.set(section, attempt);
       this.#deps.log.warn(

@@ -43,11 +43,23 @@ test("an earlier snapshot becomes the current one, and once more undoes it; both
   expect((await service.store.audit.list({ limit: 1 }))[0]).toMatchObject({
     ...{ actor: "key:7Q9M3W8K", action: "snapshot.rollback", target: first, details: { replaces: second } },
   });
+  const sha256 = (await service.snapshots.getManifest(second)).sections.allocations?.sources[0]?.sha256;
+  expect(await service.snapshots.takenBack()).toEqual([{ section: "allocations", name: "ripencc", format: "delegated", sha256 }]);
   const { json } = await service.ask("GET", runsPath);
   expect([...Value.Errors(IngestRuns, json)]).toEqual([]);
   expect(json.items[0]).toMatchObject({ id: answer.json.id, replaces: second });
   const back = await rollBack({ snapshot: second, replaces: first });
   expect(await service.ended(back.json.id)).toMatchObject({ state: "succeeded", snapshot: second });
+  expect(await service.snapshots.takenBack()).toEqual([]);
+});
+
+test("a run that is started explicitly publishes again what was taken back, and settles it", async () => {
+  service = await startService();
+  const [first, second] = [await imported("NL"), await imported("DE")];
+  await service.ended((await rollBack({ snapshot: first, replaces: second })).json.id);
+  expect(await service.snapshots.takenBack()).toHaveLength(1);
+  expect(await imported("DE")).toBe(second);
+  expect(await service.snapshots.takenBack()).toEqual([]);
 });
 
 test("what is not kept, not the current one, or current already is refused, and nothing changes", async () => {

@@ -171,6 +171,33 @@ test("a store that loses parts of what serves gets them back, whole and with the
   }
 });
 
+test("what operators took back is copied and restored with the snapshot", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const path = join(folder, "store");
+  const store = openFolderStore(path);
+  const takenBack = [{ section: "as_names", name: "own", format: "name-list", sha256: "1" }] as const;
+  const { id } = await publishMade(store, { names: madeNames({ 1: "one" }) }, { takenBack });
+  const copy = new SnapshotCopy({
+    folder: join(folder, "serving"),
+    store,
+    activate: async () => undefined,
+    repaired: () => undefined,
+    log: { info: () => undefined, warn: () => undefined },
+    lookMs: 1,
+  });
+  try {
+    copy.start();
+    const serving = openFolderStore(join(folder, "serving"));
+    await until(async () => (await serving.currentId()) === id);
+    rmSync(path, { recursive: true });
+    await until(async () => (await store.currentId()) === id);
+    expect(await store.takenBack()).toEqual(takenBack);
+  } finally {
+    await copy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test("a store that takes nothing back is logged once, and again with the next failure", async () => {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
   await publishMade(openFolderStore(folder), { names: madeNames({ 1: "one" }) });

@@ -89,7 +89,7 @@ async function sectionsToRun(): Promise<(readonly string[] | null)[]> {
     return { ok: false, message: "", report: null } as const;
   };
   const { signal } = new AbortController();
-  const runs = { run, runBeside: run, idle: async () => undefined, lastBuilt: async () => null };
+  const runs = { run, runBeside: run, idle: async () => undefined };
   await new Scheduler({ sources: list(), stock, snapshots: snapshots(), runs, clock, log: silent, signal }).look();
   return sections;
 }

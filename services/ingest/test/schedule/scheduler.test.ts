@@ -232,7 +232,7 @@ test("after a rollback a section stays as it is until its sources are newer, wha
   await world.look();
   const second = await world.manifest();
   expect(second?.sections.routes?.counts.ipv4).toBe(21);
-  await world.store.publish(first as Manifest, { replaces: (second as Manifest).id });
+  await world.rollBack(first);
   await world.look();
   await world.restart();
   await world.look();
@@ -275,7 +275,7 @@ test("what was taken back is not published again because of another source of it
     return world.runs.length;
   };
   expect(await change("bad", "wrong")).toBe(2);
-  await world.store.publish(first as Manifest, { replaces: (await world.manifest())?.id as string });
+  await world.rollBack(first);
   expect(await change("own", "second")).toBe(2);
   expect(await change("own", "third")).toBe(2);
   expect((await world.manifest())?.id).toBe(first?.id);
@@ -284,14 +284,52 @@ test("what was taken back is not published again because of another source of it
   const second = await world.manifest();
   expect(await change("own", "more")).toBe(4);
   expect(await change("bad", "wrong again")).toBe(5);
-  await world.store.publish(second as Manifest, { replaces: (await world.manifest())?.id as string });
+  await world.rollBack(second);
   expect(await change("none", "")).toBe(5);
   expect(await change("bad", "right at last")).toBe(6);
   // What is taken back itself is free as soon as it is another.
   const third = await world.manifest();
   expect(await change("own", "fourth")).toBe(7);
-  await world.store.publish(third as Manifest, { replaces: (await world.manifest())?.id as string });
+  await world.rollBack(third);
   expect(await change("own", "fifth")).toBe(8);
+});
+
+test("what was taken back is not published again after any number of runs, nor because of a second rollback", async () => {
+  everything();
+  await world.look();
+  const first = await world.manifest();
+  const change = async (path: string, file: Buffer | string) => {
+    world.files.set(path, file);
+    world.pass(8 * hour);
+    await world.look();
+    return world.manifest();
+  };
+  const second = await change("/rib", ribFile(21));
+  await change("/rib", ribFile(22));
+  await world.rollBack(second);
+  await world.rollBack(first);
+  // More than the store keeps snapshots.
+  for (const count of [11, 12, 13, 14, 15]) await change("/vrps", vrpFile(count, `2025-11-21T1${count - 10}:50:12Z`));
+  expect((await world.manifest())?.sections.routes).toEqual(first?.sections.routes);
+  // Nor is what was taken back with the first of them.
+  expect((await change("/rib", ribFile(21)))?.sections.routes).toEqual(first?.sections.routes);
+  expect((await change("/rib", ribFile(23)))?.sections.routes?.counts.ipv4).toBe(23);
+  // A newer version has settled it.
+  expect((await change("/rib", ribFile(22)))?.sections.routes?.counts.ipv4).toBe(22);
+});
+
+test("a store that went back by itself is brought up to date: nobody rolled it back", async () => {
+  everything();
+  await world.look();
+  const first = await world.manifest();
+  world.files.set("/rib", ribFile(21));
+  world.pass(8 * hour);
+  await world.look();
+  const second = await world.manifest();
+  await world.store.publish(first as Manifest);
+  await world.restart();
+  await world.look();
+  expect((await world.manifest())?.id).toBe(second?.id);
 });
 
 test("a list with faults is told once, and what was right before goes on afterwards", async () => {

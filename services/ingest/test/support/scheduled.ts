@@ -10,7 +10,7 @@ import type { ObservationRepository } from "@netfacts/storage";
 import { withFiles } from "../../src/fetch/ready-files.ts";
 import { createIngestMetrics } from "../../src/metrics.ts";
 import { IngestError, runIngest } from "../../src/pipeline/run-ingest.ts";
-import type { RunReport } from "../../src/pipeline/run-report.ts";
+import { rollBack } from "../../src/publish/roll-back.ts";
 import type { RunOutcome } from "../../src/runs/run-threads.ts";
 import type { RunScope } from "../../src/schedule/run-scope.ts";
 import { Scheduler } from "../../src/schedule/scheduler.ts";
@@ -40,6 +40,8 @@ export interface Scheduled {
   /** One look at the clock. @returns the paths that were asked for meanwhile */
   look(): Promise<string[]>;
   manifest(): Promise<Manifest | null>;
+  /** As an operator does. */
+  rollBack(to: Manifest | null): Promise<void>;
   readonly store: SnapshotStore;
   /** As a process does that starts again. */
   restart(): Promise<void>;
@@ -69,12 +71,6 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
   let now = Date.parse("2026-11-21T12:00:00Z");
   const clock = { now: () => now };
   const runs: Scheduled["runs"] = [];
-  const reports: RunReport[] = [];
-  const lastBuilt = async (section: string) => {
-    const report = reports.find(({ sections }) => sections.some(({ name, kept }) => name === section && !kept));
-    return report?.sources.filter((source) => source.section === section) ?? null;
-  };
-
   const run = async (_starter: unknown, scope: RunScope): Promise<RunOutcome> => {
     runs.push(scope.only);
     const listed = await withStored(await readSources(sources, { files: "later" }), stored, store, false);
@@ -87,7 +83,6 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
       },
     );
     await world.stock.settle(scope.sources, scope.files, outcome.report);
-    if (outcome.ok) reports.unshift(outcome.report);
     return outcome;
   };
   const waiting = { ms: 20_000 };
@@ -113,7 +108,7 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
       stock,
       stored,
       snapshots: store,
-      runs: { run, runBeside: run, lastBuilt, idle: async () => undefined },
+      runs: { run, runBeside: run, idle: async () => undefined },
       clock,
       log: logger,
       signal,
@@ -152,6 +147,12 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
     async manifest() {
       const id = await store.currentId();
       return id === null ? null : store.getManifest(id);
+    },
+    async rollBack(to) {
+      const replaces = (await store.currentId()) as string;
+      const place = { turn: async () => ({ others: [], isAlone: true }), published: () => undefined, leave: () => undefined };
+      const [confirm, onProgress, { signal }] = [async () => undefined, () => undefined, new AbortController()];
+      await rollBack({ snapshot: (to as Manifest).id, replaces, store, place, confirm, onProgress, signal });
     },
     async restart() {
       opened = await open();

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import type { ActivationOutcome } from "@netfacts/ingest/app";
-import { rollbackManifest } from "@netfacts/snapshot";
+import { rollbackManifest, takenBackBy } from "@netfacts/snapshot";
 import type { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { type RegisterCommand, sharedSettings, storePath } from "../../context.ts";
@@ -66,7 +66,10 @@ async function rollBack(
   const { id } = manifest;
   await beforeChange(earlier, current.id);
   // Published, and not served by anybody: whoever began to go back to it did not come to an end.
-  if (id !== current.id) await store.publish(manifest, { replaces: current.id }).catch(refuse);
+  if (id !== current.id) {
+    const takenBack = takenBackBy(current, manifest, await store.takenBack().catch(refuse));
+    await store.publish(manifest, { replaces: current.id, takenBack }).catch(refuse);
+  }
   const activation = snapshots.activate === null ? null : await snapshots.activate(id);
   if (activation?.activated === false)
     throw new CliError(exitCodes.untrusted, [
