@@ -49,10 +49,15 @@ export interface StateOf {
   readonly location?: string;
 }
 
+/** The file is whole, however little changed: one write for many changes. */
+const savedWithinMs = 5_000;
+
 export class SourceStates {
   readonly #path: string;
   readonly #states: Map<string, SourceState>;
+  #isSaved = true;
   #writing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
 
   private constructor(path: string, states: Map<string, SourceState>) {
     this.#path = path;
@@ -72,12 +77,31 @@ export class SourceStates {
     return location === undefined || known.location === null || known.location === location ? known : unknownState;
   }
 
-  /** Rejects when it cannot be kept; what is known in memory is changed all the same. */
-  async change(source: Required<StateOf>, change: Partial<SourceState>): Promise<void> {
+  /** In memory at once; in the file within some seconds, or with the next `save`. */
+  change(source: Required<StateOf>, change: Partial<SourceState>): void {
     this.#states.set(source.name, { ...this.get(source), ...change, location: source.location });
-    const write = this.#writing.then(() => replaceFile(this.#path, Object.fromEntries(this.#states)));
-    this.#writing = write.catch(() => undefined);
-    await write;
+    this.#isSaved = false;
+    // A fetch may take an hour, and what was learned before it should outlive a crash.
+    this.#timer ??= setTimeout(() => void this.save().catch(() => undefined), savedWithinMs).unref();
+  }
+
+  /** Writes what was changed, once for all changes. Rejects when it cannot be kept; the next one tries again. */
+  save(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    if (this.#isSaved) return;
+    this.#isSaved = true;
+    try {
+      await replaceFile(this.#path, Object.fromEntries(this.#states));
+    } catch (error) {
+      this.#isSaved = false;
+      throw error;
+    }
   }
 }
 

@@ -85,6 +85,23 @@ export class SourceStock {
     onAnswered: (source: string) => void = () => undefined,
   ): Promise<Map<string, Error>> {
     const faults = new Map<string, Error>();
+    try {
+      await this.#refreshAll(sources, signal, onProgress, (name, fault) => {
+        if (fault !== null) faults.set(name, fault);
+        onAnswered(name);
+      });
+    } finally {
+      await this.#deps.states.save().catch((err: unknown) => this.#deps.log.error({ err }, "the state of the sources could not be saved"));
+    }
+    return faults;
+  }
+
+  async #refreshAll(
+    sources: readonly SourceConfig[],
+    signal: AbortSignal,
+    onProgress: NonNullable<FetchContext["onProgress"]>,
+    onAnswered: (source: string, fault: Error | null) => void,
+  ): Promise<void> {
     // Who has a session is told; without one a run asks.
     const sessionless = sources.filter(({ format }) => format !== "rtr" && format !== storedFormat);
     // Of one server first what is wanted most often: VRPs do not wait for a table of routes.
@@ -95,17 +112,14 @@ export class SourceStock {
       const byHost = Map.groupBy(turn, hostOf).values();
       const work = async (): Promise<void> => {
         for (const group of byHost) {
-          for (const source of group) {
-            const fault = await this.#refreshOne(source, signal, onProgress);
-            if (fault !== null) faults.set(source.name, fault);
-            onAnswered(source.name);
-          }
+          for (const source of group) onAnswered(source.name, await this.#refreshOne(source, signal, onProgress));
         }
       };
-      await Promise.all(Array.from({ length: hostsMax }, work));
+      const workers = Array.from({ length: hostsMax }, work);
+      // When one was stopped, the others end first, so that the state is saved after the last change.
+      await Promise.all(workers).finally(() => Promise.allSettled(workers));
       signal.throwIfAborted();
     }
-    return faults;
   }
 
   /** The fetched version of a required source that a run last used, where a run could not use a newer one; null: there is none. */
@@ -160,17 +174,18 @@ export class SourceStock {
         const isTaken = report?.sections.some(({ name, refused }) => name === sectionOf(source) && refused !== null) !== true;
         if (report?.snapshot != null && isTaken && source.fetch !== undefined && source.section !== "updates")
           await noteGood(fetching.downloads, source.name, file.referred?.dumpSha256 ?? file.sha256);
-        if (this.state(source).refused !== null && file.isEarlier !== true) await states.change(source, { refused: null });
+        if (this.state(source).refused !== null && file.isEarlier !== true) states.change(source, { refused: null });
       } else if (told.error !== null) {
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
         // It was known, and left out.
         if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
         const refused = { sha256, bounds: boundsOf(source), error: told.error, at: clock.now() };
-        await states.change(source, { refused });
+        states.change(source, { refused });
         const fields = { source: source.name, location: refusedFile ?? file.url ?? file.location, sha256, reason: told.error };
         log.warn(fields, "a version of a source cannot be used; the previous one remains in use until there is a newer one");
       }
     }
+    await states.save();
   }
 
   /** Relative to the version of their table that a run would read. */
@@ -221,7 +236,7 @@ export class SourceStock {
       metrics?.sourceSuccess.set({ source: name }, now / 1_000);
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       metrics?.failuresInARow.set({ source: name }, 0);
-      await states.change(source, { checkedAt: now, succeededAt: now, nextAt, failures: 0, error: null });
+      states.change(source, { checkedAt: now, succeededAt: now, nextAt, failures: 0, error: null });
       return null;
     } catch (error) {
       signal.throwIfAborted();
@@ -235,9 +250,7 @@ export class SourceStock {
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       const fields = { source: name, reason: message, failures, required: source.required, next_try: new Date(nextAt).toISOString() };
       if (failures === 1 || source.fetch !== undefined) log.warn(fields, "a source is unavailable; its last good data remain in use");
-      await states.change(source, { checkedAt: now, nextAt, failures, error: message }).catch((err: unknown) => {
-        log.error({ err, source: name }, "the state of a source could not be saved");
-      });
+      states.change(source, { checkedAt: now, nextAt, failures, error: message });
       return error as Error;
     }
   }
@@ -308,7 +321,7 @@ export class SourceStock {
     if (section === "updates") return;
     const { file } = this.state(source);
     if (file?.mtimeMs === mtimeMs && file.size === size) return;
-    await this.#deps.states.change(source, { file: { mtimeMs, size, sha256: await sha256Of(location) } });
+    this.#deps.states.change(source, { file: { mtimeMs, size, sha256: await sha256Of(location) } });
   }
 }
 
