@@ -9,7 +9,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { takeLock } from "./lock.ts";
 
@@ -127,6 +127,26 @@ export async function noteGood(downloads: string, source: string, sha256: string
   } finally {
     folder.release();
   }
+}
+
+/**
+ * Removes folders of sources that are not listed and were last used before that time, Unix ms. Every use changes the time of a folder.
+ *
+ * @returns the names of these sources.
+ */
+export async function removeUnlisted(downloads: string, listed: ReadonlySet<string>, before: number): Promise<string[]> {
+  const removed: string[] = [];
+  const folders = await readdir(downloads, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  for (const { name } of folders.filter((entry) => entry.isDirectory() && !listed.has(entry.name))) {
+    const path = join(downloads, name);
+    if ((await stat(path)).mtimeMs >= before) continue;
+    await rm(path, { recursive: true, force: true });
+    removed.push(name);
+  }
+  return removed;
 }
 
 /** Without the lock: whole files are replaced, never changed. */

@@ -113,6 +113,7 @@ export class Scheduler {
     if (signal.aborted) return;
     const listed = await this.#readList();
     if (listed === null) return;
+    await this.#deps.stock.forgetUnlisted(listed.sources);
     const config = await withStored(listed, this.#deps.stored, this.#deps.snapshots, false);
     await this.#followSessions(config.sources);
     await this.#asking.ask(this.#due(config.sources), waitMs);

@@ -85,6 +85,15 @@ export class SourceStates {
     this.#timer ??= setTimeout(() => void this.save().catch(() => undefined), savedWithinMs).unref();
   }
 
+  /** Drops sources that are not listed and were last checked before that time, Unix ms. Kept as a change is. */
+  forget(listed: ReadonlySet<string>, before: number): void {
+    for (const [name, { checkedAt }] of this.#states) {
+      if (listed.has(name) || (checkedAt ?? 0) >= before) continue;
+      this.#states.delete(name);
+      this.#isSaved = false;
+    }
+  }
+
   /** Writes what was changed, once for all changes. Rejects when it cannot be kept; the next one tries again. */
   save(): Promise<void> {
     clearTimeout(this.#timer);

@@ -12,6 +12,7 @@ import {
   ReferredFeeds,
   type RemoteSource,
   readFilesOf,
+  removeUnlisted,
 } from "../fetch/index.ts";
 import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
 import type { IngestMetrics } from "../metrics.ts";
@@ -52,12 +53,17 @@ const hostsMax = 4;
 /** What a run could not use may be tried again after so long: the fault may have been ours. */
 const refusedMsMax = 86_400_000;
 
+/** A source that left the list may come back, or be of another list that somebody imports by hand. */
+const unlistedMsMax = 7 * 86_400_000;
+const forgottenEveryMs = 3_600_000;
+
 export class SourceStock {
   readonly #deps: SourceStockDeps;
   readonly #random: () => number;
   readonly #updates: UpdateStock;
   /** By source. */
   readonly #feeds = new Map<string, ReferredFeeds>();
+  #forgottenAt: number | null = null;
 
   constructor(deps: SourceStockDeps) {
     this.#deps = deps;
@@ -125,6 +131,23 @@ export class SourceStock {
   /** The fetched version of a required source that a run last used, where a run could not use a newer one; null: there is none. */
   earlier(source: SourceConfig): Promise<ReadyFile | null> {
     return source.fetch === undefined || source.section === "updates" ? Promise.resolve(null) : this.ready({ ...source, required: false });
+  }
+
+  /** Removes what is here of sources that have not been in the list for a week. Looks once an hour, and never rejects. */
+  async forgetUnlisted(sources: readonly SourceConfig[]): Promise<void> {
+    const { states, fetching, clock, log } = this.#deps;
+    const now = clock.now();
+    if (this.#forgottenAt !== null && Math.abs(now - this.#forgottenAt) < forgottenEveryMs) return;
+    this.#forgottenAt = now;
+    const [listed, before] = [new Set(sources.map(({ name }) => name)), now - unlistedMsMax];
+    try {
+      const removed = await removeUnlisted(fetching.downloads, listed, before);
+      if (removed.length > 0) log.info({ sources: removed }, "downloads of sources that are not listed any more were removed");
+      states.forget(listed, before);
+      await states.save();
+    } catch (err) {
+      log.warn({ err }, "downloads of sources that are not listed any more cannot be removed; retrying in an hour");
+    }
   }
 
   /** What a run may read of the source. @param all  also versions that a run before could not use */

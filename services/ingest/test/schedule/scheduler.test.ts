@@ -1,7 +1,7 @@
 /** The schedule: who is asked when, what is built of it, and what happens when a source fails. */
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -356,6 +356,26 @@ test("a source that was taken off the list leaves the snapshot with its section'
   await world.look();
   expect(world.runs.slice(1)).toEqual([["allocations"]]);
   expect((await world.manifest())?.sections.allocations?.sources.map(({ name }) => name)).toEqual(["ripe"]);
+});
+
+test("downloads of a source that left the list go after a week, and those of the others stay", async () => {
+  everything();
+  await world.look();
+  const downloads = join(world.folder, "downloads");
+  const known = () => Object.keys(JSON.parse(readFileSync(join(world.folder, "schedule.json"), "utf8"))).sort();
+  const used = (source: string) => utimesSync(join(downloads, source), new Date(world.now()), new Date(world.now()));
+  const before = readdirSync(downloads).sort();
+  // That one is a file.
+  const all = [...before, "names"].sort();
+  expect(known()).toEqual(all);
+  for (const source of before) used(source);
+  world.list(`  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true}`);
+  world.pass(6 * 24 * hour);
+  await world.look();
+  expect([readdirSync(downloads).sort(), known()]).toEqual([before, all]);
+  world.pass(2 * 24 * hour);
+  await world.look();
+  expect([readdirSync(downloads), known()]).toEqual([["vrps"], ["vrps"]]);
 });
 
 test("what was due while the clock was ahead is due again when it was set back, after a restart too", async () => {
