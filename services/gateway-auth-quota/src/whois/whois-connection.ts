@@ -14,9 +14,9 @@ export interface WhoisService {
   answer(target: WhoisTarget, format: WhoisFormat, isBulk: boolean): Promise<readonly string[]>;
   /** Takes what the request costs of what the client's address may send; else how long it has to wait, in ms. */
   take(target: WhoisTarget): number | null;
-  /** The same for a line of a bulk, null: one that asks nothing. Resolves when it may go on, in turn with the address's other bulks. */
+  /** The same for a line of a bulk, null: one that asks nothing. Resolves when it may go on, in turn with the address's other bulks, or when the client is gone. */
   wait(target: WhoisTarget | null): Promise<void>;
-  /** Time for the first line, and between two lines of a bulk that ask something, in ms. */
+  /** Time for a line to come, if no answer is taken meanwhile, and between two lines of a bulk that ask something, in ms. */
   readonly idleMs: number;
   readonly clock: { now(): number };
 }
@@ -29,6 +29,8 @@ export class WhoisConnection {
   #written: Promise<void> = Promise.resolve();
   /** Answers that are not written. */
   #unwritten = 0;
+  /** Ends a client that is too long about a line; null while we do not wait for one. */
+  #late: NodeJS.Timeout | null = null;
   #isStopping = false;
 
   constructor(socket: Socket, service: WhoisService) {
@@ -39,14 +41,11 @@ export class WhoisConnection {
 
   /** Resolves when the client has what it asked for, or is gone; rejects when it left in the middle. */
   async run(): Promise<void> {
-    const late = setTimeout(() => this.#socket.destroy(), this.#service.idleMs);
     try {
-      const first = await this.#lines.next();
-      clearTimeout(late);
-      if (first.done !== true) await this.#serve(first.value);
+      const first = await this.#nextLine();
+      if (first !== null) await this.#serve(first);
       await this.#written;
     } finally {
-      clearTimeout(late);
       await this.#lines.return();
     }
   }
@@ -76,7 +75,7 @@ export class WhoisConnection {
     let number = 1;
     let isTitled = false;
     let askedAt = performance.now();
-    for await (const line of this.#lines) {
+    for (let line = await this.#nextLine(); line !== null; line = await this.#nextLine()) {
       number += 1;
       const read = readBulkLine(line, format);
       if (read.kind === "end") return;
@@ -98,6 +97,18 @@ export class WhoisConnection {
     }
   }
 
+  /** Null after the last. Bytes without a line end do not make the time for it longer. */
+  async #nextLine(): Promise<string | null> {
+    this.#late = setTimeout(() => this.#socket.destroy(), this.#service.idleMs);
+    try {
+      const line = await this.#lines.next();
+      return line.done === true ? null : line.value;
+    } finally {
+      clearTimeout(this.#late);
+      this.#late = null;
+    }
+  }
+
   /** Nothing is read meanwhile, so a client sends as fast as it may ask. It is not idle while it waits for us. */
   async #waitForTurn(target: WhoisTarget | null): Promise<void> {
     this.#socket.setTimeout(0);
@@ -116,6 +127,7 @@ export class WhoisConnection {
       const lines = typeof text === "string" ? [text] : await text;
       await write(this.#socket, lines.join(""));
       this.#unwritten -= 1;
+      this.#late?.refresh();
       if (this.#isStopping && this.#unwritten === 0) this.#socket.destroySoon();
     });
   }

@@ -33,6 +33,12 @@ const asked = {
   asn: { op: "asn", fields: ["name", "registry", "registration_country", "allocated_on"] },
 } as const satisfies Record<WhoisTarget["kind"], { op: OperationName; fields: readonly string[] }>;
 
+/** A line of a bulk that waits until its address may ask. */
+interface WaitingLine {
+  readonly units: number;
+  readonly go: () => void;
+}
+
 interface Client {
   readonly connection: WhoisConnection;
   readonly served: Promise<void>;
@@ -48,8 +54,8 @@ export class WhoisServer {
   readonly #clients = new Map<Socket, Client>();
   readonly #places: Shares;
   readonly #budgets: TokenBuckets;
-  /** By address: the last line of a bulk that waits. */
-  readonly #lines = new Map<string, Promise<void>>();
+  /** By address: the lines that wait, one of a connection, in the order in which they came. */
+  readonly #lines = new Map<string, Set<WaitingLine>>();
   #isStopping = false;
 
   constructor(deps: WhoisDeps) {
@@ -108,7 +114,7 @@ export class WhoisServer {
     const connection = new WhoisConnection(socket, {
       answer: (target, format, isBulk) => this.#answer(source, target, format, isBulk),
       take: (target) => this.#take(source, unitsOf(target)),
-      wait: (target) => this.#wait(source, target === null ? 1 : unitsOf(target)),
+      wait: (target) => this.#wait(source, target === null ? 1 : unitsOf(target), socket),
       idleMs: config.WHOIS_IDLE_MS,
       clock,
     });
@@ -119,9 +125,11 @@ export class WhoisServer {
       })
       .finally(() => {
         socket.end();
+        if (socket.destroyed) return;
         // What still comes is dropped, so that the client's end is seen, for as long as that may take.
         socket.resume();
-        setTimeout(() => socket.destroy(), config.WHOIS_IDLE_MS).unref();
+        const late = setTimeout(() => socket.destroy(), config.WHOIS_IDLE_MS).unref();
+        socket.once("close", () => clearTimeout(late));
       });
     const client: Client = { connection, served, place };
     this.#clients.set(socket, client);
@@ -158,16 +166,35 @@ export class WhoisServer {
     return null;
   }
 
-  /** Lines of an address wait in the order in which they came, so that none waits for ever beside cheaper ones. */
-  #wait(source: string, units: number): Promise<void> {
-    const before = this.#lines.get(source) ?? Promise.resolve();
-    const turn = before.then(async () => {
-      for (let waitMs = this.#take(source, units); waitMs !== null && !this.#isStopping; waitMs = this.#take(source, units))
-        await sleep(waitMs);
-      if (this.#lines.get(source) === turn) this.#lines.delete(source);
+  /** Lines of an address wait in the order in which they came, so that none waits for ever beside cheaper ones. A client that is gone leaves. */
+  #wait(source: string, units: number, socket: Socket): Promise<void> {
+    if (socket.destroyed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const lines = this.#lines.get(source) ?? new Set();
+      const go = () => {
+        socket.off("close", go);
+        lines.delete(line);
+        resolve();
+      };
+      const line: WaitingLine = { units, go };
+      socket.once("close", go);
+      lines.add(line);
+      if (this.#lines.has(source)) return;
+      this.#lines.set(source, lines);
+      void this.#letGo(source, lines);
     });
-    this.#lines.set(source, turn);
-    return turn;
+  }
+
+  /** Lets lines go when their address has the units, until none waits. */
+  async #letGo(source: string, lines: ReadonlySet<WaitingLine>): Promise<void> {
+    for (const line of lines) {
+      for (let waitMs = this.#take(source, line.units); waitMs !== null && !this.#isStopping; waitMs = this.#take(source, line.units)) {
+        await sleep(waitMs);
+        if (!lines.has(line)) break;
+      }
+      line.go();
+    }
+    this.#lines.delete(source);
   }
 
   async #answer(source: string, target: WhoisTarget, format: WhoisFormat, isBulk: boolean): Promise<readonly string[]> {

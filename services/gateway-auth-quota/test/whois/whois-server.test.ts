@@ -136,14 +136,20 @@ test("each address is sure of a quarter of the connections, in place of the late
 
 test("a client that sends nothing, half a line for too long, or a line without end is disconnected", async () => {
   const port = await start({ WHOIS_IDLE_MS: 400 });
-  const dripping = send(port, "1");
-  const drip = setInterval(() => dripping.socket.write("1"), 50);
-  expect(await Promise.all([ask(port, ""), dripping.closed, ask(port, "begin\n")])).toEqual([
+  const startedAt = performance.now();
+  const dripping = [send(port, "1"), send(port, "begin\n")] as const;
+  const drip = setInterval(() => {
+    for (const { socket } of dripping) socket.write("1");
+  }, 50);
+  expect(await Promise.all([ask(port, ""), ask(port, "begin\n"), dripping[0].closed, dripping[1].closed])).toEqual([
     "",
+    expect.stringMatching(/^Bulk mode.*\n$/),
     "",
+    // Not at its 512th byte.
     expect.stringMatching(/^Bulk mode.*\n$/),
   ]);
   clearInterval(drip);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(await ask(port, "1".repeat(100_000))).toBe("");
   expect(await ask(port, `begin\n${"1".repeat(100_000)}`)).toMatch(/^Bulk mode.*\n$/);
 });
@@ -164,6 +170,22 @@ test("a costly line waits for its turn beside a flood of cheap ones of its addre
   await until(() => flood.received().split("\n").length > 20);
   const costly = send(port, "begin\n0.0.0.0/0\nend\n");
   await until(() => costly.received().includes("0.0.0.0/0"), { timeoutMs: 10_000 });
+});
+
+test("lines of clients that left take nothing from those behind them", async () => {
+  const port = await start({ WHOIS_PER_SECOND_MAX: 10 });
+  // The burst of 20, so that all lines after it wait.
+  await ask(port, `begin\n${"193.0.6.139\n".repeat(20)}end\n`);
+  // Each line alone would wait for 300 ms.
+  for (let index = 0; index < 100; index++) {
+    const leaving = send(port, "begin\n0.0.0.0/0\n");
+    await until(() => leaving.received().startsWith("Bulk mode"));
+    leaving.socket.resetAndDestroy();
+    await leaving.closed;
+  }
+  const startedAt = performance.now();
+  expect(await ask(port, "begin\n193.0.6.139\nend\n")).toMatch(/^Bulk mode.*\n3333/);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
 test("a service that fails is told in the line, and the bulk goes on", async () => {
