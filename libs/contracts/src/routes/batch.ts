@@ -42,7 +42,7 @@ needs the scope \`batch\` and the scope of each kind of item.`,
     ],
     body: {
       description:
-        "Items in UTF-8, uncompressed or compressed with gzip (`Content-Encoding`). A JSON document has at most 1 MiB, an NDJSON line at most 8,192 bytes.",
+        "Items in UTF-8, uncompressed or compressed with gzip (`Content-Encoding`). A JSON document has at most 1 MiB, an item of it and an NDJSON line at most 8,192 bytes.",
       content: [{ type: mediaTypes.json, schema: BatchRequest, example: batchRequestExample }, lines(BatchQuestion, batchQuestionExample)],
     },
     answers: [

@@ -230,7 +230,10 @@ test("reading a thousand bad items leaves the event loop to others", async () =>
   });
   try {
     const callers = new CallerTurns();
-    const items = await readDocument({ next: async () => pieces.shift() ?? null }, true, () => callers.next("", pieces));
+    const items = await readDocument(
+      { next: async () => pieces.shift() ?? null },
+      { meta: true, nextTurn: () => callers.next("", pieces), onRead: () => {} },
+    );
     expect(items).toHaveLength(1_000);
   } finally {
     clearInterval(others);
@@ -247,6 +250,14 @@ test("what a bad item tells of itself is bounded, and never a key", async () => 
   const { body } = await gateway.post(JSON.stringify({ questions }));
   expect(body).not.toContain(secret.slice(17));
   expect(body.length).toBeLessThan(2_500);
+});
+
+test("an item that is longer than a line may be is a problem in its place", async () => {
+  const padded = (length: number, tail: string) => `{"kind":"ip","value":"193.0.6.139"${tail.padStart(length - 34)}`;
+  const items = [padded(8_192, "}"), padded(8_193, "}"), padded(8_192, ',"é":1}'), padded(50_000, "}"), padded(35, "}")];
+  const { results } = documentOf(await gateway.post(`{"questions":[${items.join(" , ")}]}`));
+  const long = "The item is longer than 8192 bytes.";
+  expect(results.map(({ problem }) => problem?.detail)).toEqual([undefined, long, long, long, undefined]);
 });
 
 test("an item of a kind that the key has no scope for is a problem in its place, and is not asked", async () => {

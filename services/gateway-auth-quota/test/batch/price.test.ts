@@ -84,6 +84,55 @@ test("each hundred bad items of a document cost a unit too", async () => {
   expect(await left(key)).toEqual([9, 999]);
 });
 
+/** Refused for its last member, so that all of it is read. */
+const longBad = { kind: "ip", value: "x", ...Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`k${index}`, 0])) };
+
+test.each([
+  ["a document", documentText([cheap, ...Array(50).fill(longBad)]), json],
+  ["a stream", asLines([cheap, ...Array(50).fill(longBad)]), ndjson],
+])("a long bad item of %s counts as several", async (_name, body, type) => {
+  const key = await keyOf(100);
+  expect((await gateway.post(body, { ...type, ...key })).status).toBe(200);
+  const { length } = JSON.stringify(longBad);
+  expect(await left(key)).toEqual([100 - 1 - Math.floor((50 * (1 + Math.floor(length / 128))) / 100), 999]);
+});
+
+test("an item counts as a hundred at most, however long it is", async () => {
+  const key = await keyOf(100);
+  const lines = `${" ".repeat(500_000)}x\n`.repeat(3);
+  expect(codesOf(linesOf(await gateway.post(lines, { ...ndjson, ...key })).results)).toEqual(Array(3).fill("batch_item_invalid"));
+  expect(await left(key)).toEqual([96, 1_000]);
+});
+
+test("a document that cannot be read costs what was read of it, if the rate has as much", async () => {
+  const fault = `{"questions":[${`${JSON.stringify(longBad)},`.repeat(20)}x]}`;
+  const read = Math.floor((20 * JSON.stringify(longBad).length) / 12_800);
+  expect(read).toBeGreaterThan(5);
+  for (const [limit, cost] of [
+    [100, 1 + read],
+    [read, 1],
+  ] as const) {
+    const key = await keyOf(limit);
+    const refused = await gateway.post(fault, { ...json, ...key });
+    expectProblem(refused, "invalid_body");
+    expect(refused.headers["x-request-cost"]).toBe(String(cost));
+    expect(await left(key)).toEqual([limit - cost, 1_000]);
+  }
+});
+
+test("bad items are paid for also where a limit refuses the rest of their document", async () => {
+  const key = await keyOf(40, 1);
+  const bad = Array.from({ length: 200 }, () => ({ kind: "ip", value: "x" }));
+  // The rate has too few units, then the month.
+  expectProblem(
+    await gateway.post(documentText([costing30, costing3, costing3, costing3, ...bad]), { ...json, ...key }),
+    "rate_limit_exceeded",
+  );
+  expect(await left(key)).toEqual([37, 1]);
+  expectProblem(await gateway.post(documentText([costing30, cheap, ...bad]), { ...json, ...key }), "quota_exceeded");
+  expect(await left(key)).toEqual([33, 1]);
+});
+
 test("costly lines of a stream are paid for as they come; those that the rate refuses are problems, and cheap ones go on", async () => {
   const key = await keyOf(71);
   const lines = asLines([costing30, cheap, costing30, costing30, cheap, costing3, costing3, costing3, cheap]);

@@ -68,7 +68,11 @@ describe("400", () => {
     ["no questions", "{}", "questions"],
     ["questions that are no list", '{"questions":{}}', "questions"],
     ["a list as the whole", "[]", "body"],
-    ["nesting without end", "[".repeat(100_000), "line 1, column 65"],
+    ["nesting without end", "[".repeat(10_000), "line 1, column 65"],
+    ["much nesting without end", "[".repeat(100_000), "body"],
+    ["an item without end", `{"questions":[${"[".repeat(100_000)}`, "line 1, column 100015"],
+    ["a second member", `{"questions":[\n],"more":1}`, "more"],
+    ["a second member behind much", `{"questions":[${"\n".repeat(20_000)}],"more":1}`, "line 20001, column 2"],
   ];
   for (const [name, body, location] of places) {
     provokes("invalid_body", `${name}, told with its place`, async () => {

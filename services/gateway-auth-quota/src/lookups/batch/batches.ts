@@ -28,7 +28,7 @@ import { type Line, LineSplitter } from "./lines.ts";
 import { MonthUnits } from "./month-units.ts";
 import { ProgressWatch } from "./progress-watch.ts";
 import { bodyBytesMax, bodyTooLarge, readDocument, readLine, readLines } from "./questions.ts";
-import { isCallersFault, RateUnits, rateUnits, refusedOfUnit } from "./rate-units.ts";
+import { RateUnits, rateUnits, refusals, refusedOfUnit, unitsOfUnread } from "./rate-units.ts";
 import { ResultTexts } from "./result-texts.ts";
 
 export interface BatchSettings {
@@ -244,17 +244,36 @@ export class Batches {
     permitBody(request.raw, reply.raw);
     const late = setTimeout(() => source.fail(new ProblemError("request_timeout")), settings.requestTimeoutMs);
     let items: Item[];
+    let length = 0;
     try {
       const read = form.asked === "json" ? readDocument : readLines;
-      items = (await read(source, form.meta, () => this.#deps.turns.next(pass.key.bucket, source))).map(held.admit);
+      items = await read(source, {
+        meta: form.meta,
+        nextTurn: () => this.#deps.turns.next(pass.key.bucket, source),
+        onRead: (more) => {
+          length += more;
+        },
+      });
+    } catch (error) {
+      await rate.payUnread(unitsOfUnread(length));
+      throw error;
     } finally {
       clearTimeout(late);
     }
+    items = items.map(held.admit);
     const valid = items.reduce((count, item) => count + ("op" in item ? 1 : 0), 0);
-    await payFirst(pass, async () => {
-      await rate.pay(items, Math.floor((items.length - valid) / refusedOfUnit));
+    const refused = Math.floor(items.reduce((count, item) => count + refusals(item), 0) / refusedOfUnit);
+    // By itself: it was work, also if the rest is refused.
+    await rate.payRefusals(refused);
+    try {
+      await rate.pay(items);
       await units.reserve(valid, valid);
-    });
+    } catch (error) {
+      if (refused > 0) rate.abandon(new Set());
+      else pass.withdraw();
+      throw error;
+    }
+    pass.settle(false);
     return this.#answer(request, reply, open, { format: form.answered, endsAt: performance.now() + settings.documentMs }, async (run) => {
       for (const item of items) {
         await run.room();
@@ -288,9 +307,11 @@ export class Batches {
       const put = async (asked: Item, full: Promise<void> | null) => {
         if (full !== null) await full;
         const item = "op" in asked ? await rated(units.spend() ? asked : await paidLate(asked)) : asked;
-        if (isCallersFault(item)) {
-          refused += 1;
-          if (refused % refusedOfUnit === 0) await rate.payRefusals(1);
+        refused += refusals(item);
+        const due = Math.floor(refused / refusedOfUnit);
+        if (due > 0) {
+          refused %= refusedOfUnit;
+          await rate.payRefusals(due);
         }
         run.put(item);
       };

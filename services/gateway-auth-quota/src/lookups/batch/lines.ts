@@ -20,6 +20,7 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 export interface Line {
   /** Of all lines, blank ones too, from 1. */
   readonly number: number;
+  readonly bytes: number;
   /** Null: there is none to read, and `fault` says why. */
   readonly text: string | null;
   readonly fault: string;
@@ -65,7 +66,7 @@ export class LineSplitter {
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
       // A blank at either end is for the slow way.
       if (end - start > lineBytesMax || !(text.charCodeAt(start) > blank && text.charCodeAt(end - 1) > blank)) return start;
-      yield this.#some({ number: this.#number++, text: text.slice(start, end), fault: "" });
+      yield this.#some({ number: this.#number++, bytes: end - start, text: text.slice(start, end), fault: "" });
       start = end + 1;
     }
     return start;
@@ -95,14 +96,14 @@ export class LineSplitter {
     if (number === 1 && bytes.subarray(0, 3).equals(byteOrderMark)) bytes = bytes.subarray(3);
     if (bytes.at(-1) === carriageReturn) bytes = bytes.subarray(0, -1);
     if (bytes.length > lineBytesMax || length > lineBytesMax + byteOrderMark.length + 1)
-      return this.#some({ number, text: null, fault: `is longer than ${lineBytesMax} bytes` });
+      return this.#some({ number, bytes: length, text: null, fault: `is longer than ${lineBytesMax} bytes` });
     if (isBlank(bytes)) {
       this.#boundBlanks(length + 1);
       return null;
     }
-    if (isAscii(bytes)) return this.#some({ number, text: bytes.toString("latin1"), fault: "" });
-    if (isUtf8(bytes)) return this.#some({ number, text: bytes.toString(), fault: "" });
-    return this.#some({ number, text: null, fault: "is not UTF-8" });
+    if (isAscii(bytes)) return this.#some({ number, bytes: length, text: bytes.toString("latin1"), fault: "" });
+    if (isUtf8(bytes)) return this.#some({ number, bytes: length, text: bytes.toString(), fault: "" });
+    return this.#some({ number, bytes: length, text: null, fault: "is not UTF-8" });
   }
 
   #some(line: Line): Line {

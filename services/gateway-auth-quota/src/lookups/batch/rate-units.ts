@@ -1,6 +1,6 @@
 /**
  * The units of the rate that a batch takes beyond its own. A batch pays one unit for all its items that cost 1, for each other item what its
- * own route costs, and for refused items by the hundred.
+ * own route costs, and for refused items by the hundred, long ones counting several times.
  */
 
 import { errors, ProblemError } from "@netfacts/contracts";
@@ -11,9 +11,18 @@ import { patiently } from "./patiently.ts";
 /** Refused items that cost a unit of the rate: they cost no month, and their problems are work all the same. */
 export const refusedOfUnit = 100;
 
-/** Whether the item is refused for what it is or for a limit of its key, not because we cannot answer. */
-export function isCallersFault(item: Item): boolean {
-  return "problem" in item && errors[item.problem.code].status < 500;
+/** Characters of a refused item that count as one of the hundred: what a longer one costs to read rises with its length. */
+const refusedLength = 128;
+
+/** How many of the hundred the item is: 0 unless it is refused for what it is or for a limit of its key, not because we cannot answer. At most a hundred. */
+export function refusals(item: Item): number {
+  if ("op" in item || errors[item.problem.code].status >= 500) return 0;
+  return Math.min(refusedOfUnit, 1 + Math.floor((item.length ?? 0) / refusedLength));
+}
+
+/** Units for a document that was read up to here and cannot be read any further. */
+export function unitsOfUnread(length: number): number {
+  return Math.floor(length / (refusedLength * refusedOfUnit));
 }
 
 /** What the item adds to the unit of its batch. */
@@ -30,9 +39,9 @@ export class RateUnits {
     this.#pass = pass;
   }
 
-  /** Takes the units of these items and `more`, all or none. @throws ProblemError why there are none. */
-  async pay(items: readonly Item[], more = 0): Promise<void> {
-    const units = items.reduce((sum, item) => sum + rateUnits(item), more);
+  /** Takes the units of these items, all or none. @throws ProblemError why there are none. */
+  async pay(items: readonly Item[]): Promise<void> {
+    const units = items.reduce((sum, item) => sum + rateUnits(item), 0);
     if (units === 0) return;
     const paid = await this.#take(units);
     for (const item of items) if (rateUnits(item) > 0) this.#paid.set(item, paid);
@@ -40,7 +49,16 @@ export class RateUnits {
 
   /** Takes units that do not come back. @throws ProblemError why there are none. */
   async payRefusals(units: number): Promise<void> {
-    await this.#take(units);
+    if (units > 0) await this.#take(units);
+  }
+
+  /** Takes units that do not come back, if there are as many: the caller is refused for another reason. */
+  async payUnread(units: number): Promise<void> {
+    try {
+      await this.payRefusals(units);
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error;
+    }
   }
 
   async #take(units: number): Promise<RatePaid> {
