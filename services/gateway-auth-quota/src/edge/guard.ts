@@ -128,7 +128,7 @@ export class Guard {
   }
 
   #pass(request: FastifyRequest, reply: FastifyReply, key: VerifiedKey, decision: Decision, { scope }: Entry): Pass {
-    this.#metrics.decisions(decision.admitted ? "admitted" : decision.code).inc();
+    this.#metrics.decisions(decision.admitted ? "admitted" : decision.isReserved === true ? "units_reserved" : decision.code).inc();
     if (!decision.admitted) {
       reply.headers(this.#limiter.headers(key));
       throw limitProblem(decision);
@@ -208,8 +208,12 @@ function excessProblem({ limits: { rate } }: VerifiedKey, units: number): Proble
 }
 
 /** What a refused request is answered, and a refused item of a batch. */
-export function limitProblem({ code, retryAfterSeconds, violatedPolicies }: Refusal): ProblemError {
-  return new ProblemError(code, { retryAfterSeconds, ...(violatedPolicies.length === 0 ? {} : { violatedPolicies }) });
+export function limitProblem({ code, retryAfterSeconds, violatedPolicies, isReserved }: Refusal): ProblemError {
+  const detail =
+    isReserved === true
+      ? { detail: "The rest of the quota is reserved by batches of the key that are in progress, and may come back." }
+      : {};
+  return new ProblemError(code, { retryAfterSeconds, ...detail, ...(violatedPolicies.length === 0 ? {} : { violatedPolicies }) });
 }
 
 function refusal({ code, detail, retryAfterSeconds }: Refused): ProblemError {

@@ -333,7 +333,9 @@ function monthRefusal(key: LimitedKey, spending: "exhausted" | "unavailable", ac
   const { month } = account;
   const mayComeBack = openUnits(account) + month.othersReserved;
   const willFit = mayComeBack > 0 && month.headroom + mayComeBack >= units;
-  return refusal(key, willFit ? "unavailable" : spending, [["month", month]]);
+  return willFit && spending === "exhausted"
+    ? { ...refusal(key, "unavailable", []), isReserved: true }
+    : refusal(key, spending, [["month", month]]);
 }
 
 function concurrencyRefusal(key: LimitedKey): Refusal {

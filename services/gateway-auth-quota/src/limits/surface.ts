@@ -62,6 +62,8 @@ export interface Refusal {
   readonly retryAfterSeconds: number;
   /** Every policy that is known to refuse, the one of `code` first; empty for `limits_unavailable`. */
   readonly violatedPolicies: readonly LimitName[];
+  /** With `limits_unavailable`: the store is there, and what batches have reserved of the month may come back. */
+  readonly isReserved?: boolean;
 }
 
 export type Decision = Admission | Refusal;

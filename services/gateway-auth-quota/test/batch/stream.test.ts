@@ -6,6 +6,7 @@ import { Problem } from "@netfacts/contracts";
 import { problemReply, type ReplyItem } from "@netfacts/messaging";
 import { Value } from "typebox/value";
 import { exampleReply } from "../support/gateway.ts";
+import { expectProblem } from "../support/provokes.ts";
 import {
   addresses,
   asLines,
@@ -97,6 +98,21 @@ test("lines may be cut anywhere, end anyhow, and be bad: each has its result in 
     expect(results[1]?.problem?.detail).toContain("line 4");
     for (const { problem } of results) if (problem !== undefined) expect([...Value.Errors(Problem, problem)]).toEqual([]);
   }
+});
+
+test("what a batch has reserved of the quota is refused for a while, and counted as something else than a store that is away", async () => {
+  const key = { authorization: `Bearer ${await gateway.batchKey({ month: { limit: 100 } })}` };
+  const stream = openLines(gateway.url, key);
+  stream.send(`${line}\n`);
+  expect(JSON.parse((await stream.next()) ?? "")).toMatchObject({ index: 0 });
+  const problem = expectProblem(await gateway.request("GET", "/api/v1/ip/193.0.6.139", key), "limits_unavailable");
+  expect(problem.detail).toBe("The rest of the quota is reserved by batches of the key that are in progress, and may come back.");
+  expect(problem.retry_after_seconds).toBe(1);
+  const metrics = await gateway.registry.text();
+  expect(metrics).toMatch(/netfacts_limit_decisions_total\{[^}]*decision="units_reserved"[^}]*\} 1\n/);
+  expect(metrics).toMatch(/netfacts_limit_decisions_total\{[^}]*decision="limits_unavailable"[^}]*\} 0\n/);
+  stream.end();
+  expect(JSON.parse((await stream.next()) ?? "")).toMatchObject({ count: 1 });
 });
 
 test("each line is answered without waiting for the next", async () => {

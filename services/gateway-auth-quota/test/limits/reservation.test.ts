@@ -65,7 +65,9 @@ test("without the store what is here unspent is given, and no more", async () =>
   await gate.admit(key, { month: 1 });
   bench.store.mode = "fails";
   expect(await gate.reserveMonth(key, 99)).toMatchObject({ admitted: true, charge: { month: 99 } });
-  expect(await gate.reserveMonth(key, 1)).toMatchObject({ admitted: false, code: "limits_unavailable", violatedPolicies: [] });
+  const refused = await gate.reserveMonth(key, 1);
+  expect(refused).toMatchObject({ admitted: false, code: "limits_unavailable", violatedPolicies: [] });
+  expect(refused).not.toHaveProperty("isReserved");
 });
 
 test("while units of batches may come back the month is not over, and a caller is told to come again soon", async () => {
@@ -73,7 +75,7 @@ test("while units of batches may come back the month is not over, and a caller i
   const key = limitedKey({ month: 500 });
   const [first, second] = [await gate.reserveMonth(key, 256, 1), await gate.reserveMonth(key, 256, 1)];
   if (!first.admitted || !second.admitted) throw new Error("refused");
-  const soon = { admitted: false, code: "limits_unavailable", retryAfterSeconds: 1 };
+  const soon = { admitted: false, code: "limits_unavailable", retryAfterSeconds: 1, isReserved: true };
   expect(await gate.reserveMonth(key, 256, 1)).toMatchObject(soon);
   expect(await gate.admit(key, { month: 1 })).toMatchObject(soon);
   // All but one item of the second are answered: one unit may come back.
@@ -91,7 +93,7 @@ test("while units of batches may come back the month is not over, and a caller i
 test("while units of batches at another gateway may come back the month is not over here either", async () => {
   const [one, other] = [bench.limiter(), bench.limiter()];
   const key = limitedKey({ month: 500 });
-  const soon = { admitted: false, code: "limits_unavailable", retryAfterSeconds: 1 };
+  const soon = { admitted: false, code: "limits_unavailable", retryAfterSeconds: 1, isReserved: true };
   const over = { admitted: false, code: "quota_exceeded" };
   const reserved = await one.reserveMonth(key, 500);
   expect(await other.reserveMonth(key, 100)).toMatchObject(soon);
