@@ -158,7 +158,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
       batchesMax: config.BATCHES_MAX,
     },
   });
-  installBatchRoute(http, batches, problems);
+  installBatchRoute(http, batches);
   await http.ready();
   const teller = new ChangeTeller(messaging);
   const handlers = adminHandlers({

@@ -26,7 +26,7 @@ export function sendProblem(
   reply: FastifyReply,
   { errorDocsBase, log }: ProblemOptions,
 ): FastifyReply {
-  const problem = error instanceof ProblemError ? error : new ProblemError("internal_error", { cause: error });
+  const problem = error instanceof ProblemError ? error : (bodyProblem(error) ?? new ProblemError("internal_error", { cause: error }));
   // No failure of ours, and nobody is left who would read the answer.
   if (isBrokenOff(problem.cause, request)) log.info({ request_id: request.id }, "the client went away before the end of its body");
   else if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
@@ -49,6 +49,21 @@ function isBrokenOff(cause: unknown, { raw }: FastifyRequest): boolean {
 
 export function installProblems(app: FastifyInstance, options: ProblemOptions): void {
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options));
+}
+
+/** What the framework finds wrong with a body before a route reads it; null for any other error. */
+function bodyProblem(error: unknown): ProblemError | null {
+  switch ((error as { readonly code?: unknown } | null)?.code) {
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+    case "FST_ERR_CTP_EMPTY_TYPE":
+      return new ProblemError("unsupported_media_type", { detail: "`Content-Type` is not one media type, such as `application/json`." });
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new ProblemError("payload_too_large");
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return new ProblemError("bad_request", { detail: "The length of the body does not match its Content-Length." });
+    default:
+      return null;
+  }
 }
 
 /** What the router refuses before any hook runs. */

@@ -8,6 +8,7 @@ import { StoreError } from "@netfacts/storage";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { requireJson } from "../edge/accept.ts";
 import { permitBody } from "../edge/body-permission.ts";
+import { installBodyTime } from "../edge/body-time.ts";
 import type { Guard } from "../edge/guard.ts";
 import { type ProblemOptions, sendProblem } from "../edge/problems.ts";
 import { type AdminCall, faultsProblem, readAdminCall } from "./admin-request.ts";
@@ -29,11 +30,19 @@ export type AdminHandlers = Readonly<Record<string, (call: AdminCall) => Promise
 /** Many times the longest body that makes sense. */
 const bodyBytesMax = 65_536;
 
+export interface AdminRouteOptions {
+  readonly guard: Guard;
+  readonly problems: ProblemOptions;
+  /** Time for a body to arrive, in ms. */
+  readonly bodyMsMax: number;
+}
+
 /** @throws Error for a route without a handler, and a handler without a route. */
-export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers, guard: Guard, problems: ProblemOptions): void {
+export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers, { guard, problems, bodyMsMax }: AdminRouteOptions): void {
   const unknown = Object.keys(handlers).filter((id) => !adminRoutes.some((route) => route.id === id));
   if (unknown.length > 0) throw new Error(`no such route: ${unknown.join(", ")}`);
   app.register(async (scope) => {
+    installBodyTime(scope, bodyMsMax, problems);
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: bodyBytesMax }, (_request, body, done) => done(null, body));
     // Before anything of the body is read.
@@ -107,12 +116,9 @@ function problemOf(error: unknown, { routeOptions: { url = "" } }: FastifyReques
   if (error instanceof StoreError && error.fault === "invalid")
     return new ProblemError("internal_error", { cause: error, detail: `The ${error.explanation}. Correct it in the database.` });
   if (error instanceof StoreError) return new ProblemError("upstream_unavailable", { cause: error });
-  const code = (error as { readonly code?: unknown } | null)?.code;
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
+  if ((error as { readonly code?: unknown } | null)?.code === "FST_ERR_CTP_BODY_TOO_LARGE")
     return new ProblemError("payload_too_large", { detail: `The body is longer than ${bodyBytesMax} bytes.` });
-  if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH")
-    return new ProblemError("bad_request", { detail: "The length of the body does not match its Content-Length." });
-  return typeof code === "string" && code.startsWith("FST_ERR_CTP_") ? new ProblemError("unsupported_media_type") : error;
+  return error;
 }
 
 /** @param url  of the route, with its path parameters: what these say is no fault of the body. */

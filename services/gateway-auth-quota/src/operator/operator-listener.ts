@@ -42,7 +42,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
     operatorDocument({ ingest: config.INGEST_URL !== "" }),
   );
   installRoutes(app, [...(pages.length > 0 ? pages : [referenceAtRoot]), ...docs], guard);
-  installAdminRoutes(app, handlers, guard, problems);
+  installAdminRoutes(app, handlers, { guard, problems, bodyMsMax: config.REQUEST_TIMEOUT_MS });
   if (config.INGEST_URL !== "") {
     addPathMethods(app, ingestRoutes);
     app.register(async (scope) => {

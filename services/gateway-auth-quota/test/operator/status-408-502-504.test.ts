@@ -3,9 +3,10 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { until } from "../../../../test/support/http.ts";
+import { keys } from "../support/admin.ts";
 import { type OperatorHarness, proxyToken, runsPath, startOperatorHarness } from "../support/operator.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
-import { exchange } from "../support/raw.ts";
+import { exchange, readAnswers } from "../support/raw.ts";
 import { sendJson } from "../support/recording-ingest.ts";
 
 let harness: OperatorHarness;
@@ -70,6 +71,24 @@ provokes("request_timeout", "an answer that ingest does not begin within the bou
   await slow.stop();
   if (answer === undefined) throw new Error("no answer");
   return answer;
+});
+
+provokes("request_timeout", "a key whose body drips", async () => {
+  const dripping = await startOperatorHarness({ OPERATOR_IDLE_MS: 5_000, REQUEST_TIMEOUT_MS: 300 });
+  const socket = connect(Number(new URL(dripping.url).port), "127.0.0.1");
+  const late = setTimeout(() => socket.destroy(), 10_000);
+  const head = `POST ${keys} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${dripping.adminKey}\r\n`;
+  socket.write(`${head}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`);
+  const drip = setInterval(() => socket.write(" "), 50);
+  try {
+    const [answer] = await readAnswers(socket);
+    if (answer === undefined) throw new Error("no answer");
+    return answer;
+  } finally {
+    clearInterval(drip);
+    clearTimeout(late);
+    await dripping.stop();
+  }
 });
 
 // Side by side, each with a gateway of its own: they mostly wait.

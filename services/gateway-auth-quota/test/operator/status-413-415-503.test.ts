@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Store, StoreError } from "@netfacts/storage";
 import { ask, audit, keys, plans } from "../support/admin.ts";
 import { type HttpAnswer, startGateway } from "../support/gateway.ts";
-import { type OperatorHarness, startOperatorHarness } from "../support/operator.ts";
+import { type OperatorHarness, runsPath, startOperatorHarness, uploadPath } from "../support/operator.ts";
 import { expectProblem, provokes } from "../support/provokes.ts";
 import { exchange } from "../support/raw.ts";
 
@@ -35,6 +35,18 @@ provokes("unsupported_media_type", "a body without a type", async () => {
   const [answer] = await exchange(harness.url, text);
   if (answer === undefined) throw new Error("no answer");
   return answer;
+});
+
+test.each([
+  ["of the gateway", keys, "csv"],
+  ["of the gateway", keys, "application/json, text/csv"],
+  ["of ingest", uploadPath, "csv"],
+  ["of ingest", uploadPath, "text csv"],
+  ["of ingest", uploadPath, "application/x-ndjson, text/csv"],
+  ["of ingest", runsPath, "json"],
+])("a content type that is none is refused as such at a route %s (%s, %s)", async (_of, path, type) => {
+  const answer = await harness.ask("POST", path, { headers: { "content-type": type }, body: good });
+  expect(expectProblem(answer, "unsupported_media_type").detail).toContain("Content-Type");
 });
 
 test("bytes that are not UTF-8 are no text", async () => {

@@ -1,16 +1,14 @@
 /** Where batches are asked: a route whose body is read by its handler alone, as fast as it is answered. */
 
-import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance } from "fastify";
 import { clearBodyTime } from "../../edge/body-time.ts";
-import { type ProblemOptions, sendProblem } from "../../edge/problems.ts";
 import { outliveRefusedBodies } from "../../edge/refused-bodies.ts";
 import type { Batches } from "./batches.ts";
 
 export const batchUrl = "/api/v1/batch";
 
 /** After `installRoutes`. */
-export function installBatchRoute(app: FastifyInstance, batches: Batches, problems: ProblemOptions): void {
+export function installBatchRoute(app: FastifyInstance, batches: Batches): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     // Left unread, whatever it is: the handler judges.
@@ -20,18 +18,7 @@ export function installBatchRoute(app: FastifyInstance, batches: Batches, proble
       clearBodyTime(request);
       done();
     });
-    scope.route({
-      method: "POST",
-      url: batchUrl,
-      handler: batches.handle,
-      // A `Content-Type` that is none never reaches the handler.
-      errorHandler: (error, request, reply) =>
-        sendProblem(isContentTypeError(error) ? new ProblemError("unsupported_media_type") : error, request, reply, problems),
-    });
+    scope.route({ method: "POST", url: batchUrl, handler: batches.handle });
   });
   app.pathMethods.add(batchUrl, ["POST"]);
-}
-
-function isContentTypeError(error: { readonly code?: string }): boolean {
-  return error.code?.startsWith("FST_ERR_CTP_") ?? false;
 }
