@@ -1,7 +1,7 @@
 /** Settings from the environment, checked against a TypeBox schema: every fault is told at once. */
 
 import { Ajv, type ErrorObject } from "ajv";
-import type { Static, TObject } from "typebox";
+import type { Static, TObject, TSchema } from "typebox";
 import { ConfigError } from "./config-error.ts";
 import { isSecretSetting, readSecretSetting } from "./secret-setting.ts";
 
@@ -13,18 +13,27 @@ const secretName = /KEY|SECRET|TOKEN|PASSWORD|PEPPER|CREDENTIAL|URI|NATS_URL/i;
 /** Schemas are ours: checking them against their own schema would take half of the time. */
 const ajv = new Ajv({ allErrors: true, useDefaults: true, coerceTypes: true, allowUnionTypes: true, meta: false, validateSchema: false });
 
+/** A number in decimal; the exponent is how YAML tools write large ones. */
+const decimal = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+
 /**
- * Reads the settings that the schema names; others in the environment are not looked at. An empty value counts as not set.
+ * Reads the settings that the schema names; others in the environment are not looked at. An empty or blank value counts as not set.
  *
- * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions.
+ * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions. Numbers are decimal, and at
+ * most 2^53 - 1 if the schema names no maximum.
  * A secret may stand in a file instead, which `<NAME>_FILE` names; white space at the ends of a secret does not count.
  *
  * @throws ConfigError with every fault.
  */
 export function loadConfig<Schema extends TObject>(schema: Schema, given: NodeJS.ProcessEnv = process.env): Static<Schema> {
   const env = withSecretFiles(Object.keys(schema.properties), given);
-  const data = Object.fromEntries(Object.keys(schema.properties).flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
-  const validate = ajv.compile<Static<Schema>>(schema);
+  const data = Object.fromEntries(
+    Object.entries(schema.properties).flatMap(([name, property]) => {
+      const text = env[name] ?? "";
+      return text.trim() === "" ? [] : [[name, isNumeric(property) ? numberOf(text.trim()) : text]];
+    }),
+  );
+  const validate = ajv.compile<Static<Schema>>(bounded(schema));
   if (!validate(data)) throw new ConfigError(faultsOf(validate.errors ?? [], env));
   return data;
 }
@@ -51,6 +60,24 @@ export function loadConfigs<Loaders extends Readonly<Record<string, () => unknow
   return Object.fromEntries(loaded);
 }
 
+function isNumeric(property: TSchema): boolean {
+  return "type" in property && (property.type === "integer" || property.type === "number");
+}
+
+/** NaN, which no schema admits, for what Ajv would convert all the same: `Infinity`, `0x10`. */
+function numberOf(text: string): number {
+  return decimal.test(text) ? Number(text) : Number.NaN;
+}
+
+/** The schema with a maximum for each number: above it, numbers are not exact. */
+function bounded(schema: TObject): TObject {
+  const properties = Object.entries(schema.properties).map(([name, property]) => [
+    name,
+    isNumeric(property) ? { maximum: Number.MAX_SAFE_INTEGER, ...property } : property,
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
 function withSecretFiles(names: readonly string[], given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const env = { ...given };
   const faults: string[] = [];
@@ -74,7 +101,7 @@ function faultsOf(violations: readonly ErrorObject[], env: NodeJS.ProcessEnv): s
   return [...bySetting].map(([name, broken]) => {
     const value = env[name];
     const found =
-      value === undefined || value === "" ? "" : secretName.test(name) ? ", and its value is not" : `, not ${JSON.stringify(value)}`;
+      value === undefined || value.trim() === "" ? "" : secretName.test(name) ? ", and its value is not" : `, not ${JSON.stringify(value)}`;
     return `${name} ${rule(broken)}${found}`;
   });
 }

@@ -26,8 +26,13 @@ function faultsOf(env: NodeJS.ProcessEnv, of: Parameters<typeof loadConfig>[0] =
 }
 
 describe("loadConfig", () => {
-  test("takes defaults for what is not set or empty", () => {
-    expect(loadConfig(schema, { PORT: "" })).toEqual({ HOST: "127.0.0.1", PORT: 8080, LOG_LEVEL: "info", VERBOSE: false });
+  test.each(["", " ", "\n", " \t\r\n"])("takes defaults for what is not set, empty or blank: %j", (blank) => {
+    const env = { HOST: blank, PORT: blank, LOG_LEVEL: blank, ADMIN_KEY: blank };
+    expect(loadConfig(schema, env)).toEqual({ HOST: "127.0.0.1", PORT: 8080, LOG_LEVEL: "info", VERBOSE: false });
+  });
+
+  test("names a required setting that is blank", () => {
+    expect(faultsOf({ MONGODB_URI: " \n" }, Type.Object({ MONGODB_URI: Type.String() }))).toEqual(["MONGODB_URI must be set"]);
   });
 
   test("converts text to the setting's type", () => {
@@ -36,6 +41,31 @@ describe("loadConfig", () => {
       VERBOSE: true,
       LOG_LEVEL: "debug",
     });
+  });
+
+  test.each([
+    ["9000\n", 9000],
+    ["+5", 5],
+    ["007", 7],
+    ["1e+06", 1_000_000],
+    ["9007199254740991", 9_007_199_254_740_991],
+  ])("reads the decimal number %j", (text, value) => {
+    expect(loadConfig(Type.Object({ UNITS_MAX: Type.Integer() }), { UNITS_MAX: text })).toEqual({ UNITS_MAX: value });
+  });
+
+  test.each(["Infinity", "-Infinity", "NaN", "0x10", "0b1", "1_000", "5 6", "1."])("refuses %j as a number", (text) => {
+    const numbers = Type.Object({ UNITS_MAX: Type.Integer({ default: 1 }), RATIO: Type.Number({ default: 1 }) });
+    expect(faultsOf({ UNITS_MAX: text, RATIO: text }, numbers)).toEqual([
+      `UNITS_MAX must be integer, not ${JSON.stringify(text)}`,
+      `RATIO must be number, not ${JSON.stringify(text)}`,
+    ]);
+  });
+
+  test("refuses a number that is too large to be exact", () => {
+    for (const text of ["1e300", "9007199254740992"])
+      expect(faultsOf({ UNITS_MAX: text }, Type.Object({ UNITS_MAX: Type.Integer() }))).toEqual([
+        `UNITS_MAX must be <= 9007199254740991, not "${text}"`,
+      ]);
   });
 
   test("leaves out what the schema does not name", () => {

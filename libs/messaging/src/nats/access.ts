@@ -108,9 +108,21 @@ function readUrls(servers: string | readonly string[], faults: string[]): URL[] 
   // Never the text itself: it may hold a password.
   if (usable.length < urls.length)
     faults.push("NATS_URL: a NATS URL has the form nats://user:password@host:4222, or tls:// instead of nats://");
+  if (usable.some(({ username, password }) => decoded(username) === null || decoded(password) === null))
+    faults.push("NATS_URL: the user or the password has a % that is not part of a code; write %25 for the character %");
+  if (usable.some(({ username, password }) => username === "" && password !== "")) faults.push("NATS_URL: the password has no user");
   const users = new Set(usable.filter(({ username }) => username !== "").map(({ username, password }) => `${username}:${password}`));
   if (users.size > 1) faults.push("NATS_URL: its servers have different users; one user must fit all servers of a cluster");
   return usable;
+}
+
+/** Null: it is not percent-encoded. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 interface FoundLogin {
@@ -122,7 +134,7 @@ function findLogins(urls: readonly URL[], access: NatsAccess, faults: string[]):
   const found: FoundLogin[] = [];
   const inUrl = urls.find(({ username }) => username !== "");
   if (inUrl !== undefined) {
-    const [user, password] = [decodeURIComponent(inUrl.username), decodeURIComponent(inUrl.password)];
+    const [user, password] = [decoded(inUrl.username) ?? "", decoded(inUrl.password) ?? ""];
     const secret = { setting: "NATS_URL", from: "NATS_URL", isFile: false };
     // Alone before the @ stands a token, as other clients of NATS have it.
     const login: Login =

@@ -21,6 +21,8 @@ function faults(access: NatsAccess, servers = "nats://127.0.0.1"): readonly stri
   }
 }
 
+const percentFault = "NATS_URL: the user or the password has a % that is not part of a code; write %25 for the character %";
+
 describe("settings that make no sense together are refused in one sentence that names them", () => {
   test.each<[NatsAccess, string, string]>([
     [{ NATS_USER: "u" }, "nats://h", "NATS_USER needs NATS_PASSWORD or NATS_PASSWORD_FILE"],
@@ -41,6 +43,11 @@ describe("settings that make no sense together are refused in one sentence that 
     [{ NATS_CERT_FILE: "/c" }, "tls://h", "NATS_CERT_FILE needs NATS_KEY_FILE, the key of the certificate"],
     [{ NATS_KEY_FILE: "/k" }, "tls://h", "NATS_KEY_FILE needs NATS_CERT_FILE, the certificate of the key"],
     [{}, "nats://u:p@h,nats://v:p@i", "NATS_URL: its servers have different users; one user must fit all servers of a cluster"],
+    [{}, "nats://u:p%ss@h", percentFault],
+    [{}, "nats://100%@h", percentFault],
+    [{}, "nats://u:%FF@h", percentFault],
+    [{}, "nats://h,nats://u:p%ss@i", percentFault],
+    [{}, "nats://:secret@h", "NATS_URL: the password has no user"],
     [{}, "http://u:secret@h", "NATS_URL: a NATS URL has the form nats://user:password@host:4222, or tls:// instead of nats://"],
   ])("%j with %s", (access, servers, fault) => {
     expect(faults(access, servers)).toEqual([fault]);
