@@ -5,6 +5,9 @@ import { type Alert, minutes, type Times } from "./alert.ts";
 /** Reverse DNS lookups that asked nameservers and got no usable answer; more than this share is not the fault of single names. */
 const failedLookupsMax = 0.2;
 
+/** With fewer requests than this in the window, a share of them says nothing: a single one would last longer than the alert waits. */
+const unansweredMin = 10;
+
 export function gatewayAlerts(time: Times): Alert[] {
   const window = time(5 * minutes);
   return [
@@ -68,7 +71,8 @@ export function gatewayAlerts(time: Times): Alert[] {
       name: "NetfactsServiceUnanswered",
       expr:
         `sum by (namespace, to) (rate(netfacts_requests_unanswered_total[${window}]))` +
-        ` / sum by (namespace, to) (rate(netfacts_items_sent_total[${window}])) > 0.01`,
+        ` / sum by (namespace, to) (rate(netfacts_items_sent_total[${window}])) > 0.01` +
+        ` and sum by (namespace, to) (increase(netfacts_requests_unanswered_total[${window}])) >= ${unansweredMin}`,
       holds: time(3 * minutes),
       severity: "critical",
       summary: "{{ $value | humanizePercentage }} of the requests to {{ $labels.to }} end without a reply",

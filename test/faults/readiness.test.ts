@@ -136,6 +136,8 @@ test("each service that starts without NATS is not ready, names the server, and 
     for (const process of started) {
       await process.untilReady("/healthz");
       await until(async () => (await readiness(process)).text.includes("refuses"));
+      // Nobody has asked the database, so it is not reported as unavailable.
+      expect(await metric("netfacts_store_available", process)).toBeUndefined();
       expect(await readiness(process)).toEqual({
         status: 503,
         text: `not ready\nno connection to NATS: 127.0.0.1:${natsPort} refuses the connection: nats-server does not listen there (NATS_URL)\n`,

@@ -137,7 +137,6 @@ test("a source, an RTR cache, a certificate, a shrunk section and a rogue client
   const { world, all } = system;
   world.nameVersion(2);
   world.changeVrps(38);
-  // Before and after, so that rates see the first one.
   const malformed = await publishMalformed(all.natsUrl, world.authority.certificate);
   world.letCertificateExpire();
   world.writeBlocks(100);

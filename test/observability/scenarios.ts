@@ -305,6 +305,25 @@ export const scenarios: readonly Scenario[] = [
     fires: { NetfactsServiceUnanswered: [{ to: "ip-routing" }, "5% of the requests to ip-routing end without a reply"] },
   },
   {
+    name: "one request times out while few are sent",
+    changes: {
+      [`netfacts_items_sent_total${of(gateway, 'to="ip-routing",lane="single"')}`]: "0+2x440",
+      [`netfacts_requests_unanswered_total${of(gateway, 'to="ip-routing",lane="single",code="timeout"')}`]: "0x14 1x440",
+    },
+    atMinutes: 19,
+    fires: {},
+  },
+  {
+    name: "a new gateway waits for NATS and has not asked the database",
+    changes: {
+      [`netfacts_ready${of(gateway, "", 1)}`]: "0x440",
+      [`netfacts_nats_connected${of(gateway, "", 1)}`]: "0x440",
+      [`netfacts_store_available${of(gateway, "", 1)}`]: null,
+    },
+    atMinutes: 20,
+    fires: { NetfactsNatsDisconnected: [at(gateway, 1), "gateway-auth-quota at gateway-auth-quota-1 is not connected to NATS"] },
+  },
+  {
     name: "a service receives frames that it cannot read",
     changes: { [`netfacts_frames_refused_total${of("ip-routing", 'lane="single"')}`]: "0x10 4x440" },
     atMinutes: 15,

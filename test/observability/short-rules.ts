@@ -13,6 +13,8 @@ const minutesOf: Readonly<Record<string, number>> = {
   NetfactsIngestLeaseErrors: 1_000,
   // Between two failures of the database lies the time that it is waited for.
   NetfactsStoreUnavailable: 700,
+  // So many requests take seconds under light load.
+  NetfactsServiceUnanswered: 1_000,
   // Pods load a snapshot one after the other, and a busy machine takes its time.
   NetfactsSnapshotsDiffer: 600,
 };

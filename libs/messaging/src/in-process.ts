@@ -74,7 +74,7 @@ class InProcessMessaging implements Messaging {
   request(service: string, lane: Lane, item: RequestItem, pinnedSnapshot: string | null = null): Promise<ReplyItem> {
     if (this.#closing !== undefined) return this.#refuse("closed", service, lane);
     const { queues, responders } = this.#service(service);
-    if (responders.length === 0) return this.#refuse("no_responders", service, lane);
+    if (responders.length === 0) return this.#refuse("no_responders", service, lane, item.mayFail);
     const queue = queues[lane];
     const share = queue.shares.enter(item.caller ?? "");
     if (share === null) return this.#refuse("overloaded", service, lane);
@@ -260,8 +260,8 @@ class InProcessMessaging implements Messaging {
     this.#scheduleFlush();
   }
 
-  #refuse(code: MessagingErrorCode, service: string, lane: Lane): Promise<never> {
-    this.#events.requestFailed?.(service, lane, code);
+  #refuse(code: MessagingErrorCode, service: string, lane: Lane, mayFail = false): Promise<never> {
+    if (!mayFail) this.#events.requestFailed?.(service, lane, code);
     return Promise.reject(new MessagingError(code, service));
   }
 
@@ -271,7 +271,7 @@ class InProcessMessaging implements Messaging {
 
   #fail(pending: Pending, code: MessagingErrorCode, cause?: unknown): void {
     if (!this.#settle(pending)) return;
-    this.#events.requestFailed?.(pending.queue.service, pending.queue.lane, code);
+    if (pending.item.mayFail !== true) this.#events.requestFailed?.(pending.queue.service, pending.queue.lane, code);
     pending.reject(new MessagingError(code, pending.queue.service, cause === undefined ? undefined : { cause }));
   }
 

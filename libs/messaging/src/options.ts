@@ -32,6 +32,8 @@ export interface MessagingEvents {
   frameRefused?(service: string, lane: Lane): void;
   /** Frames that wait for answers of a service now. Not told in process. */
   framesInFlight?(service: string, lane: Lane, frames: number): void;
+  /** Broadcasts on this subject are received from now on. */
+  broadcastsAwaited?(subject: string): void;
   /** A broadcast could not be read. */
   broadcastRefused?(subject: string): void;
   itemsRetried?(service: string, lane: Lane, reason: RetryReason, items: number): void;

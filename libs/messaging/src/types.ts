@@ -16,6 +16,8 @@ export interface RequestItem {
   readonly caller?: string;
   /** What the answer costs, in multiples of a plain question's; default 1. */
   readonly units?: number;
+  /** No reply is no failure: `requestFailed` does not tell of it. For a question whether anybody answers. */
+  readonly mayFail?: boolean;
 }
 
 /** One answer. `body`, and `ending` behind it, is what goes out over HTTP, never parsed on the way. */

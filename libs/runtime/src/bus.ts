@@ -124,6 +124,8 @@ function busEvents(metrics: Metrics, log: Logger, state: BusState): MessagingEve
     help: "Broadcasts that could not be read",
     labelNames: ["subject"],
   });
+  // From 0: a rate does not see a first one in a series that begins with it.
+  for (const lane of ["single", "batch"] satisfies Lane[]) framesRefused.inc({ lane }, 0);
   const tellMalformed = seldom((lane: Lane) =>
     log.warn({ lane }, "malformed request frame; an error was returned to its sender. Further ones are only counted for a minute"),
   );
@@ -142,6 +144,7 @@ function busEvents(metrics: Metrics, log: Logger, state: BusState): MessagingEve
       framesRefused.inc({ lane });
       tellMalformed(lane);
     },
+    broadcastsAwaited: (subject) => broadcastsRefused.inc({ subject }, 0),
     broadcastRefused: (subject) => broadcastsRefused.inc({ subject }),
     framesInFlight(to, lane, frames) {
       wayOf(to, lane).inFlight = frames;

@@ -83,9 +83,18 @@ test("a server that is away is named in the readiness from the start, and no mor
   await until(() => reasons.get("nats")?.startsWith(`no connection to NATS: 127.0.0.1:${port} refuses the connection`) === true);
   const late = await startNatsServer({ port });
   ends.push(() => late.stop());
-  await opening;
+  const messaging = await opening;
   expect(await connected()).toBe("1");
   expect(reasons.size).toBe(0);
+  // From 0, so that a rate sees the first one.
+  messaging.subscribe("a.subject", () => {});
+  const text = await context.metrics.registry.text();
+  for (const series of [
+    'frames_refused_total{lane="single"',
+    'frames_refused_total{lane="batch"',
+    'broadcasts_refused_total{subject="a.subject"',
+  ])
+    expect(text).toContain(`netfacts_${series},service="x"} 0\n`);
 });
 
 test("a connection that does not come back is named in the log again and again, with the latest reason, until it does", async () => {

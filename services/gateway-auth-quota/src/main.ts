@@ -28,9 +28,10 @@ await runMain(async () => {
     drainMs: ({ gateway }) => gateway.DRAIN_SECONDS * 1_000,
     async build(context) {
       const { config, log, metrics, stopping, explain, onStop } = context;
+      const messaging = await openBus(service, config.bus, context);
+      // Only now: no series while nobody has asked the database.
       const storeAnswers = metrics.gauge({ name: "netfacts_store_available", help: "1 while the database answers this gateway" });
       storeAnswers.set({}, 0);
-      const messaging = await openBus(service, config.bus, context);
       const store = await openMongoStore(config.store.MONGODB_URI, {
         appName: service,
         onWaiting: (err) => {

@@ -1,6 +1,7 @@
 /** What the gateway measures. */
 
 import type { Count, Metrics } from "@netfacts/runtime";
+import { debtEvents } from "./limits/index.ts";
 
 /** Of problems that are not the caller's. */
 const failureStatuses = [500, 503, 504];
@@ -88,6 +89,12 @@ export function createGatewayMetrics(metrics: Metrics) {
     labelNames: ["outcome"],
   });
   usageWrites.inc({ outcome: "failed" }, 0);
+  const debt = metrics.counter({
+    name: "netfacts_limit_debt_units_total",
+    help: "Units admitted while the limit store was unavailable, by outcome",
+    labelNames: ["event", "policy"],
+  });
+  for (const policy of ["rate", "month"]) for (const event of debtEvents) debt.inc({ event, policy }, 0);
   return {
     /** Starts the counts of failures at 0: a rate does not see a first failure in a series that begins with it. */
     expectRoute(route: string): void {
@@ -112,11 +119,7 @@ export function createGatewayMetrics(metrics: Metrics) {
     durations: kept((route: string) => durations.of({ route })),
     verifications: kept((outcome: string) => verifications.of({ outcome })),
     keyLoads,
-    debt: metrics.counter({
-      name: "netfacts_limit_debt_units_total",
-      help: "Units admitted while the limit store was unavailable, by outcome",
-      labelNames: ["event", "policy"],
-    }),
+    debt,
     usageWrites,
     watchUsage(meter: { readonly unwritten: number }): void {
       metrics.gauge({

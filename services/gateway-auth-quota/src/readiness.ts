@@ -58,7 +58,7 @@ export class Readiness {
       if (this.#asking.has(one)) continue;
       this.#asking.add(one);
       const { service, op, query } = one;
-      const item = { op, query, requestId: "readiness", traceparent: null, budgetMs: Math.max(1_000, this.#askMs) };
+      const item = { op, query, requestId: "readiness", traceparent: null, budgetMs: Math.max(1_000, this.#askMs), mayFail: true };
       this.#messaging
         .request(service, "single", item)
         // Nobody serves it yet.

@@ -52,6 +52,7 @@ export class FramedMessaging implements Messaging {
   }
 
   subscribe(subject: string, listener: (payload: unknown) => void): Subscription {
+    this.#options.events?.broadcastsAwaited?.(subject);
     // Whoever publishes nonsense may do so without end.
     const tell = seldom((what: string, cause: unknown) => this.#onError(what, cause));
     const subscription = this.#link.subscribe(subject, ({ data }) => {

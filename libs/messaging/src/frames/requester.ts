@@ -474,7 +474,7 @@ export class Requester {
   #fail(pending: Pending, code: MessagingErrorCode, cause?: unknown): void {
     const { service, lane } = pending.queue;
     this.#settle(pending);
-    this.#options.events?.requestFailed?.(service, lane, code);
+    if (pending.item.mayFail !== true) this.#options.events?.requestFailed?.(service, lane, code);
     pending.reject(new MessagingError(code, service, cause === undefined ? undefined : { cause }));
   }
 

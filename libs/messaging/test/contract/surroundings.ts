@@ -56,6 +56,7 @@ export function describeSurroundings(name: string, create: CreateMessaging): voi
       for (const answer of late) answer();
       await patient;
       await Promise.allSettled([counted.request("nobody", "single", item("q"))]);
+      await Promise.allSettled([counted.request("nobody", "single", item("q", { mayFail: true }))]);
       for (let waited = 0; counts["dropped late"] === undefined && waited < 5_000; waited += 10) await pause(10);
       expect(counts).toMatchObject({
         "sent pod single": 2,

@@ -1,7 +1,8 @@
 /** Units that were admitted while the store was away, and are yet to be taken from it. */
 
 /** `admitted` = `refunded` + `settled` + `written_off` + what is owed. */
-export type DebtEvent = "admitted" | "refunded" | "settled" | "written_off";
+export const debtEvents = ["admitted", "refunded", "settled", "written_off"] as const;
+export type DebtEvent = (typeof debtEvents)[number];
 
 /** Of one window of one policy of one bucket. What it ever let in beyond the store's knowledge is at most `max` a window. */
 export class Debt {

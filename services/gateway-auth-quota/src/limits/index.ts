@@ -1,6 +1,6 @@
 /** Limits at the edge: the limiter admits requests from leased blocks and tells what is left. */
 
-export type { DebtEvent } from "./debt.ts";
+export { type DebtEvent, debtEvents } from "./debt.ts";
 export { createLimiter } from "./limiter.ts";
 export { defaultLimiterSettings } from "./settings.ts";
 export type {
