@@ -17,11 +17,16 @@ export const standaloneConfigSchema = Type.Object({
   ...ipv4IndexConfig,
   ...retentionConfigSchema.properties,
   ...pastConfigSchema.properties,
+  TELEMETRY_HOST: Type.String({
+    default: "127.0.0.1",
+    minLength: 1,
+    description: "Address for metrics and health: loopback or the pod's own, never public",
+  }),
   TELEMETRY_PORT: Type.Integer({
     default: 9464,
     minimum: 0,
     maximum: 65_535,
-    description: "Port for metrics and health on loopback; 0 selects any free port",
+    description: "Port for metrics and health; 0 selects any free port",
   }),
   LOG_LEVEL: Type.Unsafe<(typeof logLevels)[number]>({
     type: "string",

@@ -32,7 +32,6 @@ import { welcomeText } from "./welcome.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const samples = join(root, "samples", "sources.yaml");
-const operationsHost = "127.0.0.1";
 
 /**
  * Takes the state folder, imports what is missing, starts all services and prints the welcome.
@@ -71,10 +70,28 @@ export async function start(telemetry: Telemetry): Promise<void> {
     installStop({ log, stop: stopAll, drainMs: gateway.DRAIN_SECONDS * 1_000 });
     await checkPorts([
       { portSetting: "PORT", hostSetting: "HOST", host: gateway.HOST, port: gateway.PORT },
-      { portSetting: "TELEMETRY_PORT", hostSetting: "TELEMETRY_HOST", host: operationsHost, port: own.TELEMETRY_PORT },
+      { portSetting: "TELEMETRY_PORT", hostSetting: "TELEMETRY_HOST", host: own.TELEMETRY_HOST, port: own.TELEMETRY_PORT },
       { portSetting: "OPERATOR_PORT", hostSetting: "OPERATOR_HOST", host: gateway.OPERATOR_HOST, port: gateway.OPERATOR_PORT },
       { portSetting: "WHOIS_PORT", hostSetting: "WHOIS_HOST", host: gateway.WHOIS_HOST, port: gateway.WHOIS_PORT },
     ]);
+    const metrics = createMetrics("standalone");
+    measureProcess(metrics);
+    let isListening = false;
+    const ready = () => isListening && !stopping.signal.aborted;
+    metrics.gauge({
+      name: "netfacts_ready",
+      help: "1 while /readyz says that the process is ready",
+      collect: (gauge) => gauge.set({}, ready() ? 1 : 0),
+    });
+    // Before all else, so that it is closed last: probes see a start and a stop.
+    const operations = await startOperationsServer({
+      host: own.TELEMETRY_HOST,
+      port: own.TELEMETRY_PORT,
+      ready,
+      reasons: () => (stopping.signal.aborted ? ["the process stops"] : isListening ? [] : ["the process starts"]),
+      metrics,
+    });
+    undo.push(() => operations.close());
     const store = await openSqliteStore(join(folder, "store.sqlite"));
     undo.push(() => store.close());
     const observationsPath = join(folder, observationsFile);
@@ -129,16 +146,8 @@ export async function start(telemetry: Telemetry): Promise<void> {
     const refused = [...app.refused.values()].map(({ message }) => message);
     if (generation === null) throw new Error(await noSnapshotText(refused, snapshots, join(folder, snapshotsFolder)));
     for (const reason of refused) process.stdout.write(`rejected: ${reason}; an older snapshot is in service\n`);
-    const metrics = createMetrics("standalone");
-    measureProcess(metrics);
-    const operations = await startOperationsServer({
-      host: operationsHost,
-      port: own.TELEMETRY_PORT,
-      ready: () => !stopping.signal.aborted && app.dataset.current() !== null,
-      metrics,
-    });
-    undo.push(() => operations.close());
     const url = await app.gateway.listen();
+    isListening = true;
     home.answersAt(url);
     if (followed !== "") await ingest.follow({ sources: followed, fetching: own });
     const operatorOrigin = app.gateway.operator?.listeningOrigin;
