@@ -409,7 +409,7 @@ const table = {
 
 export type ProblemCode = keyof typeof table;
 
-/** Code → what it means. What each code means, in the order of docs/api/errors.md. */
+/** What each code means, in the order of docs/api/errors.md. */
 export const errors: Readonly<Record<ProblemCode, ErrorEntry>> = table;
 
 /** Every code, in the order of the table. */

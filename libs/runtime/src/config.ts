@@ -126,6 +126,7 @@ const typeNames: Readonly<Record<string, string>> = { integer: "a whole number",
 function brokenRule({ keyword, params, message = "is invalid" }: ErrorObject): string {
   const type = keyword === "type" ? typeNames[String(params.type)] : undefined;
   if (type !== undefined) return `must be ${type}`;
+  if (keyword === "minLength") return `must have at least ${params.limit} characters`;
   if (keyword === "minimum") return `must be at least ${params.limit}`;
   if (keyword === "maximum") return `must be at most ${params.limit}`;
   return message;

@@ -56,8 +56,8 @@ describe("loadConfig", () => {
   test.each(["Infinity", "-Infinity", "NaN", "0x10", "0b1", "1_000", "5 6", "1."])("refuses %j as a number", (text) => {
     const numbers = Type.Object({ UNITS_MAX: Type.Integer({ default: 1 }), RATIO: Type.Number({ default: 1 }) });
     expect(faultsOf({ UNITS_MAX: text, RATIO: text }, numbers)).toEqual([
-      `UNITS_MAX must be integer, not ${JSON.stringify(text)}`,
-      `RATIO must be number, not ${JSON.stringify(text)}`,
+      `UNITS_MAX must be a whole number, not ${JSON.stringify(text)}`,
+      `RATIO must be a number, not ${JSON.stringify(text)}`,
     ]);
   });
 

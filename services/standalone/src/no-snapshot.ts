@@ -13,10 +13,12 @@ export async function noSnapshotText(
 ): Promise<string> {
   if (refused.length > 0) return `${refused.join("; ")}; import again with SOURCES=, or remove ${folder} to start with the sample dataset`;
   try {
-    return `the current snapshot ${await snapshots.currentId()} in ${folder} was not loaded; start again`;
+    const id = await snapshots.currentId();
+    if (id === null) return `there is no current snapshot in ${folder}; import again with SOURCES=`;
+    return `the current snapshot ${id} in ${folder} was not loaded; start again`;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const remedy = reason.includes("EMFILE") ? "raise the limit of open files (ulimit -n)" : "make it readable";
+    const remedy = /E[MN]FILE/.test(reason) ? "raise the limit of open files (ulimit -n)" : "make it readable";
     return `the current snapshot in ${folder} cannot be read: ${reason}; ${remedy} and start again`;
   }
 }

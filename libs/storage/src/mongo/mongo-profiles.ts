@@ -32,8 +32,13 @@ export function mongoProfiles(connection: MongoConnection): ProfileRepository {
     },
 
     async state() {
-      // Times are doubles, which some thousand of them are too large a sum for.
-      const sums = { _id: null, count: { $sum: 1 }, last: { $max: "$updatedAt" }, sum: { $sum: { $toLong: "$updatedAt" } } };
+      // Times are doubles, which some thousand of them are too large a sum for. One that is no number counts as 0.
+      const sums = {
+        _id: null,
+        count: { $sum: 1 },
+        last: { $max: "$updatedAt" },
+        sum: { $sum: { $convert: { input: "$updatedAt", to: "long", onError: 0, onNull: 0 } } },
+      };
       const [found] = await connection.asked(() =>
         profiles()
           .aggregate<{ count: number; last: number; sum: number | Long }>([{ $group: sums }])

@@ -24,8 +24,12 @@ export interface Pass {
    * `atLeast` (default: `units`). A refusal is no end: the caller throws its `limitProblem`, or answers the items by it.
    */
   reserve(units: number, atLeast?: number): Promise<Reserved | Refusal>;
-  /** Takes more units of the rate, for work of a batch beyond one unit; or tells why there are none for it. */
-  payRate(units: number): Promise<RatePaid | ProblemError>;
+  /**
+   * Takes more units of the rate, for work of a batch beyond one unit; or tells why there are none for it.
+   *
+   * @param also  units that the batch takes in other calls: if all of them exceed the whole limit, none are taken. Default: 0.
+   */
+  payRate(units: number, also?: number): Promise<RatePaid | ProblemError>;
   /**
    * Follows the key while a long answer lasts (`Keyring.hold`); `reserve` charges the key as it is then.
    *
@@ -145,7 +149,7 @@ export class Guard {
       },
       withdraw: () => this.#withdraw(reply, charges),
       reserve: async (units, atLeast) => this.#reserved(await this.#limiter.reserveMonth(current, units, atLeast)),
-      payRate: (units) => this.#payRate(current, units, (paid) => isOpen && charges.push(paid)),
+      payRate: (units, also = 0) => this.#payRate(current, units, also, (paid) => isOpen && charges.push(paid)),
       hold: (onChange) =>
         this.#keyring.hold(key, request.clientAddress, scope ?? undefined, (change) => {
           if (change.ok) current = change.key;
@@ -154,9 +158,9 @@ export class Guard {
     };
   }
 
-  async #payRate(key: VerifiedKey, units: number, onPaid: (charge: Admission) => void): Promise<RatePaid | ProblemError> {
+  async #payRate(key: VerifiedKey, units: number, also: number, onPaid: (charge: Admission) => void): Promise<RatePaid | ProblemError> {
     // With the unit of the batch itself, which the same items would cost again.
-    const excess = excessProblem(key, units + 1);
+    const excess = excessProblem(key, units + also + 1);
     if (excess !== null) return excess;
     const decision = await this.#limiter.admit(key, { month: 0, rate: units, usage: "batch", isPart: true });
     this.#metrics.decisions(decision.admitted ? "admitted" : decision.code).inc();

@@ -121,16 +121,25 @@ test("a document that cannot be read costs what was read of it, if the rate has 
 });
 
 test("bad items are paid for also where a limit refuses the rest of their document", async () => {
-  const key = await keyOf(40, 1);
+  const key = await keyOf(40, 2);
   const bad = Array.from({ length: 200 }, () => ({ kind: "ip", value: "x" }));
+  expect((await gateway.post(documentText([costing3]), { ...json, ...key })).status).toBe(200);
+  const [rate] = (await left(key)) as [number];
   // The rate has too few units, then the month.
-  expectProblem(
-    await gateway.post(documentText([costing30, costing3, costing3, costing3, ...bad]), { ...json, ...key }),
-    "rate_limit_exceeded",
-  );
-  expect(await left(key)).toEqual([37, 1]);
-  expectProblem(await gateway.post(documentText([costing30, cheap, ...bad]), { ...json, ...key }), "quota_exceeded");
-  expect(await left(key)).toEqual([33, 1]);
+  const costing36 = documentText([costing30, costing3, ...bad]);
+  expectProblem(await gateway.post(costing36, { ...json, ...key }), "rate_limit_exceeded");
+  const [afterRate] = (await left(key)) as [number];
+  expect(rate - 1 - afterRate).toBe(3);
+  expectProblem(await gateway.post(documentText([cheap, cheap, ...bad]), { ...json, ...key }), "quota_exceeded");
+  expect(afterRate - 1 - ((await left(key))[0] as number)).toBe(3);
+});
+
+test("a document that costs more than a whole window with its bad items is refused for good, and costs nothing", async () => {
+  const key = await keyOf(40);
+  const bad = Array.from({ length: 200 }, () => ({ kind: "ip", value: "x" }));
+  const refused = await gateway.post(documentText([costing30, costing3, costing3, costing3, ...bad]), { ...json, ...key });
+  expect(expectProblem(refused, "cost_exceeds_limit").detail).toContain("costs 42 units");
+  expect((await left(key))[0]).toBeGreaterThanOrEqual(39);
 });
 
 test("costly lines of a stream are paid for as they come; those that the rate refuses are problems, and cheap ones go on", async () => {

@@ -1,7 +1,7 @@
 /** `POST /batch`: key, limits and form as for any request, then many questions side by side. */
 
 import type { ServerResponse } from "node:http";
-import { contentTypes, ProblemError } from "@netfacts/contracts";
+import { contentTypes, errors, ProblemError } from "@netfacts/contracts";
 import { Shares } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { permitBody } from "../../edge/body-permission.ts";
@@ -28,7 +28,7 @@ import { type Line, LineSplitter } from "./lines.ts";
 import { MonthUnits } from "./month-units.ts";
 import { ProgressWatch } from "./progress-watch.ts";
 import { bodyBytesMax, bodyTooLarge, readDocument, readLine, readLines } from "./questions.ts";
-import { RateUnits, rateUnits, refusals, refusedOfUnit, unitsOfUnread } from "./rate-units.ts";
+import { RateUnits, rateUnits, refusals, refusedOfUnit, unitsOf, unitsOfUnread } from "./rate-units.ts";
 import { ResultTexts } from "./result-texts.ts";
 
 export interface BatchSettings {
@@ -255,7 +255,8 @@ export class Batches {
         },
       });
     } catch (error) {
-      await rate.payUnread(unitsOfUnread(length));
+      const isOfCaller = error instanceof ProblemError && errors[error.code].status < 500;
+      if (isOfCaller) await rate.payUnread(unitsOfUnread(length));
       throw error;
     } finally {
       clearTimeout(late);
@@ -264,9 +265,9 @@ export class Batches {
     const valid = items.reduce((count, item) => count + ("op" in item ? 1 : 0), 0);
     const refused = Math.floor(items.reduce((count, item) => count + refusals(item), 0) / refusedOfUnit);
     // By itself: it was work, also if the rest is refused.
-    await rate.payRefusals(refused);
+    await rate.payRefusals(refused, unitsOf(items));
     try {
-      await rate.pay(items);
+      await rate.pay(items, refused);
       await units.reserve(valid, valid);
     } catch (error) {
       if (refused > 0) rate.abandon(new Set());

@@ -30,6 +30,11 @@ export function rateUnits(item: Item): number {
   return "op" in item && item.units > 1 ? item.units : 0;
 }
 
+/** What the items add together. */
+export function unitsOf(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + rateUnits(item), 0);
+}
+
 export class RateUnits {
   readonly #pass: Pick<Pass, "payRate">;
   /** What paid for each item that has no outcome yet. */
@@ -39,17 +44,17 @@ export class RateUnits {
     this.#pass = pass;
   }
 
-  /** Takes the units of these items, all or none. @throws ProblemError why there are none. */
-  async pay(items: readonly Item[]): Promise<void> {
-    const units = items.reduce((sum, item) => sum + rateUnits(item), 0);
+  /** Takes the units of these items, all or none. @param also  as for `Pass.payRate`. @throws ProblemError why there are none. */
+  async pay(items: readonly Item[], also = 0): Promise<void> {
+    const units = unitsOf(items);
     if (units === 0) return;
-    const paid = await this.#take(units);
+    const paid = await this.#take(units, also);
     for (const item of items) if (rateUnits(item) > 0) this.#paid.set(item, paid);
   }
 
-  /** Takes units that do not come back. @throws ProblemError why there are none. */
-  async payRefusals(units: number): Promise<void> {
-    if (units > 0) await this.#take(units);
+  /** Takes units that do not come back. @param also  as for `Pass.payRate`. @throws ProblemError why there are none. */
+  async payRefusals(units: number, also = 0): Promise<void> {
+    if (units > 0) await this.#take(units, also);
   }
 
   /** Takes units that do not come back, if there are as many: the caller is refused for another reason. */
@@ -61,9 +66,9 @@ export class RateUnits {
     }
   }
 
-  async #take(units: number): Promise<RatePaid> {
+  async #take(units: number, also: number): Promise<RatePaid> {
     const paid = await patiently(
-      () => this.#pass.payRate(units),
+      () => this.#pass.payRate(units, also),
       (answer) => answer instanceof ProblemError && answer.code === "limits_unavailable",
     );
     if (paid instanceof ProblemError) throw paid;
