@@ -5,7 +5,7 @@
  * - `truncated`: the compressed data end early.
  * - `damaged`: the compressed data contradict themselves (checksum, code, size).
  * - `trailing`: something that is no further member stands behind the compressed data.
- * - `unsupported`: a compression that is not read here.
+ * - `unsupported`: a compression that is not read here, or more empty frames in a row than are read.
  */
 export type ContentErrorCode = "unreadable" | "truncated" | "damaged" | "trailing" | "unsupported";
 

@@ -8,6 +8,8 @@ import { Fed, streamOptions, through } from "./zlib-stream.ts";
 const frameMagic = 0xfd2fb528;
 const skippableMagic = 0x184d2a50;
 const headBytes = 8;
+/** A reader checks its limits when content arrives, so it could not stop a file of empty frames. pzstd writes one skippable frame for each frame with content. */
+const emptyFramesMax = 1_000;
 
 /** The stored bytes, of which some can be given back. Not closed by those who read it in turn. */
 class Source implements AsyncIterable<Uint8Array> {
@@ -62,13 +64,17 @@ class Source implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Unpacks `stored`; `path` is for messages. Truncation, damage and trailing bytes are ContentErrors. */
+/** Unpacks `stored`; `path` is for messages. Truncation, damage, trailing bytes and too many empty frames in a row are ContentErrors. */
 export async function* unzstd(path: string, stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const source = new Source(stored);
   /** Where the frame at hand begins. */
   let offset = 0;
+  /** Frames in a row without content. */
+  let empty = 0;
   try {
     for (;;) {
+      if (empty > emptyFramesMax)
+        throw new ContentError("unsupported", path, offset, `more than ${emptyFramesMax} zstd frames in a row have no content`);
       const head = await source.peek(headBytes);
       if (head.length === 0) return;
       const view = new DataView(head.buffer, head.byteOffset, head.length);
@@ -77,8 +83,12 @@ export async function* unzstd(path: string, stored: AsyncIterable<Uint8Array>): 
         const size = head.length < headBytes ? headBytes : headBytes + view.getUint32(4, true);
         if ((await source.skip(size)) > 0) throw truncated(path, offset);
         offset += size;
+        empty++;
       } else if (magic === frameMagic) {
-        offset += yield* frame(path, source, offset);
+        const { storedBytes, hasContent } = yield* frame(path, source, offset);
+        offset += storedBytes;
+        if (hasContent) empty = 0;
+        else empty++;
       } else {
         throw new ContentError("trailing", path, offset, "the zstd data are followed by bytes that are not another frame");
       }
@@ -88,12 +98,21 @@ export async function* unzstd(path: string, stored: AsyncIterable<Uint8Array>): 
   }
 }
 
-/** @returns the stored bytes of the frame. */
-async function* frame(path: string, source: Source, offset: number): AsyncGenerator<Uint8Array, number, undefined> {
+interface FrameRead {
+  /** Of the whole frame. */
+  readonly storedBytes: number;
+  readonly hasContent: boolean;
+}
+
+async function* frame(path: string, source: Source, offset: number): AsyncGenerator<Uint8Array, FrameRead, undefined> {
   const unpack = createZstdDecompress(streamOptions);
   const fed = new Fed();
+  let hasContent = false;
   try {
-    yield* through(unpack, source, fed);
+    for await (const chunk of through(unpack, source, fed)) {
+      hasContent = true;
+      yield chunk;
+    }
   } catch (cause) {
     if (fed.failure !== null) throw fed.failure;
     const at = offset + unpack.bytesWritten;
@@ -101,7 +120,7 @@ async function* frame(path: string, source: Source, offset: number): AsyncGenera
     throw new ContentError("damaged", path, at, `the zstd data are damaged (${codeOf(cause) ?? cause})`, { cause });
   }
   source.giveBack(fed.rest(unpack));
-  return unpack.bytesWritten;
+  return { storedBytes: unpack.bytesWritten, hasContent };
 }
 
 function truncated(path: string, offset: number, cause?: unknown): ContentError {

@@ -206,6 +206,21 @@ describe("zstd", () => {
     expect(await unpack(fileOf(Buffer.concat(many)))).toHaveLength(1_500_000);
   });
 
+  test.each([
+    ["empty", zstdCompressSync("")],
+    ["skippable", skippable],
+  ])("up to 1,000 %s frames in a row are passed over; more are refused, as nobody could stop reading them", async (_kind, frame) => {
+    const content = zstdCompressSync(small);
+    const row = (frames: number) => Buffer.concat(Array<Buffer>(frames).fill(frame));
+    expect((await unpack(fileOf(Buffer.concat([row(600), content, row(600)])))).equals(small)).toBe(true);
+    const refused = Buffer.concat([content, row(1_001)]);
+    expect(await failureOf(Buffer.concat([refused, content]))).toMatchObject({
+      code: "unsupported",
+      offset: refused.length,
+      message: expect.stringContaining("more than 1000 zstd frames in a row have no content"),
+    });
+  });
+
   test("frames that begin and end anywhere in a read are told apart", async () => {
     // Frames that do not get smaller, so that their edges meet those of the reads.
     const noise = Buffer.from(Array.from({ length: 700_001 }, (_, n) => (Math.imul(n, 2654435761) >>> 13) & 255));
