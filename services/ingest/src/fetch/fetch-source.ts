@@ -242,8 +242,13 @@ class SourceFetch {
     });
     if (told === null) return;
     const path = this.#folder.partialPath;
+    const { bytesMax } = this.#source;
+    const { signal } = request;
+    if ((await md5Of(createReadStream(path), bytesMax, signal)) === told) return;
     // Some servers pack what they send without being asked; the digest is of what was packed.
-    if ((await md5Of(createReadStream(path))) === told || (await md5Of(unpacked(path)).catch(() => "")) === told) return;
+    const unpackedDigest = await md5Of(unpacked(path), bytesMax, signal).catch(() => null);
+    signal.throwIfAborted();
+    if (unpackedDigest === told) return;
     await this.#folder.dropPartial();
     throw new FetchError("damaged", `${shownUrl(got.finalUrl)}: the content does not match the digest in its .md5 file`);
   }
@@ -283,8 +288,15 @@ async function* unpacked(path: string): AsyncGenerator<Uint8Array> {
   yield* openContent(path).stream;
 }
 
-async function md5Of(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+/** @returns null for content of more than `bytesMax` bytes. @throws the reason of `signal` when that is aborted, and what `chunks` throw. */
+async function md5Of(chunks: AsyncIterable<Uint8Array>, bytesMax: number, signal: AbortSignal): Promise<string | null> {
   const digest = createHash("md5");
-  for await (const chunk of chunks) digest.update(chunk);
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    signal.throwIfAborted();
+    bytes += chunk.length;
+    if (bytes > bytesMax) return null;
+    digest.update(chunk);
+  }
   return digest.digest("hex");
 }

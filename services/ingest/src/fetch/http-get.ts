@@ -158,5 +158,14 @@ function portOf(url: URL): number {
 
 function basicOf({ username, password }: URL): string | null {
   if (username === "" && password === "") return null;
-  return `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")}`;
+  return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64")}`;
+}
+
+/** As it is where a percent sign begins no encoded letter (RFC 3986 §2.1): URLs allow that. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,7 +1,8 @@
 /** The digest beside a file (`.md5`): a file that does not fit it is no file. */
 
 import { createHash } from "node:crypto";
-import { gzipSync } from "node:zlib";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { type Fetching, failure, fetching } from "../support/fetching.ts";
 import { answer, type HostileServer, startHostileServer } from "../support/hostile-server.ts";
@@ -77,4 +78,27 @@ test("a page in its place is none", async () => {
 test("is of the content where the server packs it without being asked", async () => {
   serve(() => digest, gzipSync(content), { "content-encoding": "gzip" });
   await place.fetch(`${server.url}/delegated`, { md5: "required" });
+});
+
+test("is not of content that is longer than bytes_max", async () => {
+  const longer = Buffer.alloc(2 << 20);
+  const told = createHash("md5").update(longer).digest("hex");
+  serve(() => told, gzipSync(longer));
+  const error = await failure(place.fetch(`${server.url}/delegated`, { md5: "required", bytesMax: longer.length - 1 }));
+  expect(error.message).toContain("the content does not match the digest in its .md5 file");
+  await place.fetch(`${server.url}/delegated`, { md5: "required", bytesMax: longer.length });
+});
+
+test("is not waited for when the fetch is stopped", async () => {
+  // 256 GiB: longer than any test waits.
+  const zeros = zstdCompressSync(Buffer.alloc(64 << 20));
+  serve(() => "0".repeat(32), Buffer.concat(Array<Buffer>(4_096).fill(zeros)));
+  const stop = new AbortController();
+  const fetched = failure(
+    place.fetch(`${server.url}/delegated`, { md5: "required", bytesMax: Number.MAX_SAFE_INTEGER }, { signal: stop.signal }),
+  );
+  while (server.requests.length < 2) await sleep(5);
+  await sleep(100);
+  stop.abort(new Error("stopped by the test"));
+  expect((await fetched).message).toBe("stopped by the test");
 });

@@ -169,6 +169,18 @@ test("redirects are followed five times, and what is told is where it came from"
   expect((await place.fetch(`${server.url}/0`)).file).toMatchObject({ url: `${server.url}/0`, finalUrl: `${server.url}/5` });
 });
 
+test.each([
+  ["user:50%", "user:50%"],
+  ["%zz:p%40ss", "%zz:p@ss"],
+])("a redirect with %s in front of its host sends what is no encoded letter as it is", async (inUrl, sent) => {
+  server.behave((request, socket) => {
+    if (request.path === "/a") answer(socket, 302, { location: `http://${inUrl}@127.0.0.1:${server.port}/b` });
+    else answer(socket, 200, {}, "content");
+  });
+  await place.fetch(`${server.url}/a`);
+  expect(server.requests[1]?.headers.authorization).toBe(`Basic ${Buffer.from(sent).toString("base64")}`);
+});
+
 test("redirects in a circle end", async () => {
   server.behave((request, socket) => answer(socket, 302, { location: request.path === "/a" ? "/b" : "/a" }));
   expect(await failure(place.fetch(`${server.url}/a`))).toMatchObject({
