@@ -79,8 +79,13 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
   const { held, absent: known } = await readSteps(downloads, name);
   for (const { at } of held) if (at < first) await rm(join(downloads, name, nameOfStep(at)), { recursive: true, force: true });
   const here = new Set(held.map(({ at }) => at));
-  const newestHere = held.at(-1)?.at;
-  const absent = new Set([...known].filter((at) => at >= first));
+  const newestHere = held.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+  /** Twelve later ones than those before it should be there. */
+  const overdueBefore = last - stepsBackMax * every;
+  const absent = new Set([...known].filter((at) => at >= first && (at < newestHere || at < overdueBefore)));
+  /** Absent by the clock alone. */
+  let presumed = [...absent].filter((at) => at > newestHere);
+  let newestFound = newestHere;
   let waiting: number[] = [];
   let changed = false;
   let bytes = 0;
@@ -97,7 +102,8 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
       if (got === null) {
         // What is here stays, whatever its server makes of it later.
         if (here.has(at)) continue;
-        waiting.push(at);
+        if (at < newestFound) absent.add(at);
+        else waiting.push(at);
         await rm(join(downloads, step.name), { recursive: true, force: true });
         continue;
       }
@@ -106,9 +112,17 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
       changed ||= got.changed;
       bytes += got.bytes;
       notes.push(...got.notes);
+      if (at <= newestFound) continue;
+      newestFound = at;
+      here.add(at);
+      const again = presumed.filter((other) => other < newestFound);
+      if (again.length === 0) continue;
+      presumed = presumed.filter((other) => other > newestFound);
+      for (const other of again) absent.delete(other);
+      at = Math.min(...again) - every;
     }
   } finally {
-    for (const at of waiting) if (at < last - stepsBackMax * every) absent.add(at);
+    for (const at of waiting) if (at < overdueBefore) absent.add(at);
     if (absent.size !== known.size || [...absent].some((at) => !known.has(at)))
       await replaceFile(join(downloads, name, "steps.json"), { absent: [...absent].sort((a, b) => a - b).map(nameOfStep) });
   }

@@ -116,6 +116,55 @@ test("a publisher that is far behind is asked for twelve steps at a time, and th
   expect((await world.look()).filter((path) => path.startsWith("/updates"))[0]).toBe("/updates.20261121.1000");
 });
 
+test("a publisher that stood still for more than an hour is asked once more for what it did not have when it goes on", async () => {
+  missingIsAbsent();
+  publishTable(180);
+  world.list(dated(", required: false"));
+  const asked: string[][] = [];
+  const look = async () => {
+    asked.push((await world.look()).filter((path) => path.startsWith("/updates")).map((path) => path.slice(-4)));
+    world.pass(5 * 60_000);
+  };
+  await look();
+  await look();
+  // The steps of 09:05 and of 10:05 on have come late.
+  for (const minutes of [175, 115, 110]) world.files.set(url(noon - minutes * minute), step(noon - minutes * minute));
+  for (let late = 105; late >= 0; late -= 5) world.files.set(url(noon - late * minute), step(noon - late * minute));
+  await look();
+  expect(asked[2]?.slice(0, 4)).toEqual(["1100", "0900", "0905", "0910"]);
+  expect(held()[0]).toBe("20261121T090500Z");
+  expect(held()).toHaveLength(25);
+  expect(await routesOf()).toMatchObject({ as_of: "2026-11-21T12:00:30Z" });
+  await look();
+  expect(asked[3]).toEqual(["1200", "1205", "1210", "1215"]);
+});
+
+test.each([
+  ["20 minutes", 20],
+  ["two hours and a half", 150],
+])("steps that a clock took for absent while it was six hours ahead for %s are fetched when it is right", async (_time, realMinutes) => {
+  missingIsAbsent();
+  publishTable(20);
+  const publishUntil = (time: number) => {
+    for (let at = noon - 20 * minute; at <= time; at += 5 * minute) world.files.set(url(at), step(at));
+  };
+  publishUntil(noon - 10 * minute);
+  world.list(dated(", required: false"));
+  await world.look();
+  world.pass(6 * 3_600_000);
+  for (let past = 0; past < realMinutes; past += 5) {
+    await world.look();
+    world.pass(5 * 60_000);
+  }
+  world.pass(-6 * 3_600_000);
+  publishUntil(noon + (realMinutes - 10) * minute);
+  await world.look();
+  expect(await routesOf()).toMatchObject({
+    as_of: new Date((noon + (realMinutes - 10) * minute + 30) * 1_000).toISOString().replace(".000", ""),
+  });
+  expect((await routesOf())?.updates_gaps).toBeUndefined();
+});
+
 test("a table that is too old is told, and no step is asked for", async () => {
   missingIsAbsent();
   publishTable(60 * 24 * 4);
