@@ -176,6 +176,11 @@ testWithHelm("what Helm prints are the values for evaluation, and with everythin
   });
 });
 
+testWithHelm("refuses names that Kubernetes refuses for a Service", async () => {
+  expect(await refusal(chart, { fullnameOverride: "Bad Name" })).toMatch(/fullnameOverride/);
+  await expect(render(chart, {}, "1facts")).rejects.toThrow(/begin with 1facts, .*: set fullnameOverride to/);
+});
+
 testWithHelm("refuses two servers of NATS, and unbound without an image", async () => {
   expect(await refusal(chart, { nats: { replicas: 2 } })).toMatch(/nats[./]replicas/);
   expect(await refusal(chart, { unbound: { enabled: true } })).toMatch(/unbound\.image\.repository is empty: write the repository/);

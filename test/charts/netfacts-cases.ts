@@ -56,7 +56,7 @@ export const everything = {
   },
   defaults: {
     replicas: 4,
-    resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "300Mi" } },
+    resources: { limits: { "ephemeral-storage": "1Gi" } },
     autoscaling: { ...autoscaled, targetCpuPercent: 70, metrics: [], behavior: { scaleUp: { stabilizationWindowSeconds: 10 } } },
     disruptionBudget: { enabled: true, maxUnavailable: "25%" },
     livenessProbe: { enabled: false },
@@ -92,7 +92,11 @@ export const everything = {
   },
   ipRouting: { resources: { limits: { memory: "3Gi" } }, settings: { IPV4_INDEX: "compact" } },
   asnPrefix: { resources: { limits: { memory: "3Gi" } }, settings: { SNAPSHOT_KEEP_MS: 90_000 } },
-  rdnsResolver: { resolvers: ["192.0.2.53", "[2001:db8::53]:5353"], settings: { RDNS_CACHE_BYTES: 134_217_728 } },
+  rdnsResolver: {
+    resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "300Mi" } },
+    resolvers: ["192.0.2.53", "[2001:db8::53]:5353"],
+    settings: { RDNS_CACHE_BYTES: 134_217_728 },
+  },
   ingest: {
     replicas: 2,
     resources: { limits: { memory: "4Gi" } },

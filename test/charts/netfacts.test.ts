@@ -340,6 +340,22 @@ testWithHelm("rollouts take no copy away, and a gateway's grace period is longer
   expect(named(objectsOf("no volume"), "Deployment", "ingest").spec.strategy.type).toBe("RollingUpdate");
 });
 
+testWithHelm("a limit that is null is none, and what a service does not have comes from the defaults", async () => {
+  const { objects } = await render(
+    chart,
+    joined(minimal, {
+      defaults: { resources: { limits: { cpu: "2" } } },
+      ipRouting: { resources: { limits: { memory: null } } },
+      gateway: { resources: null },
+      rdnsResolver: { resources: { requests: null } },
+    }),
+  );
+  const resourcesOf = (name: string) => named(objects, "Deployment", name).spec.template.spec.containers[0].resources;
+  expect(resourcesOf("ip-routing")).toEqual({ requests: { cpu: "500m", memory: "512Mi" }, limits: { cpu: "2" } });
+  expect(resourcesOf("gateway-auth-quota")).toEqual({ limits: { cpu: "2" } });
+  expect(resourcesOf("rdns-resolver")).toEqual({ limits: { cpu: "2", memory: "512Mi" } });
+});
+
 testWithHelm("a service's own values replace the defaults, also by false, 0 and fewer members", async () => {
   const { objects } = await render(
     chart,
@@ -475,6 +491,18 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
   ["a length that no IPv6 prefix has", joined(minimal, { gateway: { trustedProxies: ["fd00::/129"] } }), /gateway[./]trustedProxies/],
   ["a name that no object may have", joined(minimal, { nameOverride: "Foo_Bar" }), /nameOverride/],
   ["a whole name that no object may have", joined(minimal, { fullnameOverride: "-facts" }), /fullnameOverride/],
+  [
+    "two copies at one claim of yours",
+    joined(minimal, { ingest: { replicas: 2, volume: { type: "existingClaim", existingClaim: "data" } } }),
+    /ingest\.replicas is 2, but its volume is ReadWriteOnce: set /,
+  ],
+  ["a tag in the repository", joined(minimal, { image: { repository: "netfacts:v1" } }), /image[./]repository/],
+  ["a tag that no image has", joined(minimal, { image: { tag: "a b" } }), /image[./]tag/],
+  ["a URL as a host", joined(minimal, { ingress: { enabled: true, hosts: ["https://a.example"] } }), /ingress[./]hosts/],
+  ["a port of a host", joined(minimal, { httpRoute: { hostnames: ["a.example:8443"] } }), /httpRoute[./]hostnames/],
+  ["a variable that is a number", joined(minimal, { gateway: { extraEnv: [{ name: "A", value: 5 }] } }), /gateway[./]extraEnv/],
+  ["another part-of", joined(minimal, { commonLabels: { "app.kubernetes.io/part-of": "platform" } }), /part-of/],
+  ["another component", joined(minimal, { gateway: { podLabels: { "app.kubernetes.io/component": "web" } } }), /component/],
   ["autoscaling of ingest", joined(minimal, { ingest: { autoscaling: { enabled: true } } }), /autoscaling/],
 ];
 
@@ -511,6 +539,21 @@ testWithHelm("commands of the documentation name objects that are there", () => 
     [...text.matchAll(/app\.kubernetes\.io\/component=([\w-]+)/g)].map(([, name = ""]) => name),
   );
   expect(selected.filter((name) => !known.has(name))).toEqual([]);
+});
+
+testWithHelm.each(["1facts", "my.facts"])("a release %s has names that Kubernetes refuses, unless they are overridden", async (release) => {
+  await expect(render(chart, minimal, release)).rejects.toThrow(/begin with .*facts-netfacts, .*: set fullnameOverride to/);
+  const { objects } = await render(chart, joined(minimal, { fullnameOverride: "facts" }), release);
+  expect(objects.length).toBeGreaterThan(20);
+});
+
+testWithHelm("images of registries with a port, and hosts with a wildcard, are accepted", async () => {
+  const repositories = ["registry.example:5000/team/net_facts", "ghcr.io/a/b-c"];
+  for (const repository of repositories) {
+    const values = { image: { repository, tag: `1.0@sha256:${"0".repeat(64)}` }, ingress: { enabled: true, hosts: ["*.example.com"] } };
+    const { objects } = await render(chart, joined(minimal, values));
+    expect(named(objects, "Deployment", "ingest").spec.template.spec.containers[0].image).toMatch(`${repository}:1.0@sha256:`);
+  }
 });
 
 testWithHelm.each(faults)("refuses %s, and says what to write", async (_name, values, sentence) => {

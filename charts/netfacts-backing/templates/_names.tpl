@@ -1,5 +1,9 @@
 {{- define "backing.fullname" -}}
-{{- default .Release.Name .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- $name := default .Release.Name .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) -}}
+{{- fail (printf "\n\nall objects would have names that begin with %s, which Kubernetes refuses for a Service: set fullnameOverride to lower-case letters, digits and hyphens that begin with a letter, or choose such a name for the release\n" $name) -}}
+{{- end -}}
+{{- $name -}}
 {{- end -}}
 
 {{/* Labels that select the pods of a component. Give root and component. */}}

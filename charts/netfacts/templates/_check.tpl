@@ -1,6 +1,10 @@
 {{/* Values that the schema cannot judge: every fault at once, each as a sentence that says what to write. */}}
 {{- define "netfacts.check" -}}
 {{- $faults := list -}}
+{{- $fullname := include "netfacts.fullname" . -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $fullname) -}}
+{{- $faults = append $faults (printf "all objects would have names that begin with %s, which Kubernetes refuses for a Service: set fullnameOverride to lower-case letters, digits and hyphens that begin with a letter, or choose such a name for the release" $fullname) -}}
+{{- end -}}
 {{- if not .Values.nats.url -}}
 {{- $faults = append $faults "nats.url is empty: write the URL of your NATS servers, such as nats://nats:4222" -}}
 {{- end -}}
@@ -33,7 +37,7 @@
 {{- if and (eq .volume.type "existingClaim") (not .volume.existingClaim) -}}
 {{- $faults = append $faults "ingest.volume.existingClaim is empty: write the name of your claim, or set ingest.volume.type to claim" -}}
 {{- end -}}
-{{- if and (gt (int .replicas) 1) (eq .volume.type "claim") (ne .volume.accessMode "ReadWriteMany") -}}
+{{- if and (gt (int .replicas) 1) (ne .volume.type "emptyDir") (ne .volume.accessMode "ReadWriteMany") -}}
 {{- $faults = append $faults (printf "ingest.replicas is %d, but its volume is %s: set ingest.volume.accessMode to ReadWriteMany, ingest.volume.type to emptyDir, or ingest.replicas to 1" (int .replicas) .volume.accessMode) -}}
 {{- end -}}
 {{- end -}}
