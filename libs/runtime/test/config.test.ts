@@ -64,7 +64,7 @@ describe("loadConfig", () => {
   test("refuses a number that is too large to be exact", () => {
     for (const text of ["1e300", "9007199254740992"])
       expect(faultsOf({ UNITS_MAX: text }, Type.Object({ UNITS_MAX: Type.Integer() }))).toEqual([
-        `UNITS_MAX must be <= 9007199254740991, not "${text}"`,
+        `UNITS_MAX must be at most 9007199254740991, not "${text}"`,
       ]);
   });
 
