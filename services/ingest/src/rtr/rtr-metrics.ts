@@ -41,6 +41,10 @@ export function createRtrMetrics(metrics: Metrics) {
         gauges.expires.set(labels, (expiresAt ?? 0) / 1_000);
       }
     },
+    /** Ends the gauges of caches that the source follows no more. */
+    ended(source: string, caches: readonly CacheStatus[]): void {
+      for (const { cache } of caches) for (const each of Object.values(gauges)) each.remove({ source, cache });
+    },
     change(source: string, change: RtrChange): void {
       if (change.kind === "discarded") discards.inc({ source });
       else {

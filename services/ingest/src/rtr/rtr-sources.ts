@@ -144,6 +144,7 @@ export class RtrSources {
     followed.callOff?.();
     followed.callOffRefresh();
     followed.client.stop();
+    this.#deps.metrics.ended(name, followed.client.status());
     this.#leaving.set(
       name,
       followed.writing.then(() => rm(this.#pathOf(name), { force: true })).catch(() => undefined),

@@ -69,6 +69,25 @@ test("hands on data that do not change once per interval, with the time at which
   expect(["synchronised", "active", "serial", "vrps", "router_keys"].map(sample)).toEqual(["1", "1", "1", "1", "0"]);
 });
 
+test("a cache has gauges as long as its source follows it", async () => {
+  const { cache, registry, sources, follow, until } = await begin();
+  const other = await startScriptedCache(["192.0.2.0/24-24 1"]);
+  stops.push(() => other.stop());
+  const cachesOf = async () => {
+    const gauges = (await registry.text()).split("\n").filter((line) => /^netfacts_ingest_rtr_\w+\{.*cache=/.test(line));
+    return [gauges.length, [...new Set(gauges.map((line) => /cache="([^"]*)"/.exec(line)?.[1]))]];
+  };
+  const isSynchronised = () => sources.status("rpki")[0]?.state === "synchronised";
+  follow();
+  await until(isSynchronised);
+  expect(await cachesOf()).toEqual([7, [cache.url]]);
+  follow(other.url);
+  await until(isSynchronised);
+  expect(await cachesOf()).toEqual([7, [other.url]]);
+  sources.follow([]);
+  expect(await cachesOf()).toEqual([0, []]);
+});
+
 test("gives up what another process published when no cache was reached for the default Expire Interval since", async () => {
   const { cache, clock, sources, follow, until } = await begin();
   await cache.down();
