@@ -1,11 +1,19 @@
 /** What ingest measures. */
 
 import type { Metrics } from "@netfacts/runtime";
+import { type SectionName, sectionNames } from "@netfacts/snapshot";
 import { createRtrMetrics } from "./rtr/index.ts";
 import type { RunOutcome } from "./runs/run-threads.ts";
 
 /** Seconds: from a list of names to a full table of many collectors. */
 const durationBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
+
+/** A source of the list, as far as it is measured. */
+export interface ListedSource {
+  readonly section: SectionName;
+  /** Checks that failed since the last one that succeeded. */
+  readonly failures: number;
+}
 
 export function createIngestMetrics(metrics: Metrics) {
   const runs = metrics.counter({ name: "netfacts_ingest_runs_total", help: "Runs by outcome", labelNames: ["outcome"] });
@@ -46,11 +54,16 @@ export function createIngestMetrics(metrics: Metrics) {
     help: "Time of the next check of a source",
     labelNames: ["source"],
   });
-  let listed: ReadonlyMap<string, number> = new Map();
+  const sectionRefused = metrics.gauge({
+    name: "netfacts_ingest_section_refused",
+    help: "1 while a section is kept at its previous version because it shrank too much",
+    labelNames: ["section"],
+  });
+  let listed: ReadonlyMap<string, ListedSource> = new Map();
   return {
-    /** Begins the counts of listed sources at 0, and ends the gauges of sources that are listed no more. @param sources  failures in a row, by name */
-    listSources(sources: ReadonlyMap<string, number>): void {
-      for (const [source, failures] of sources) {
+    /** Begins the counts of listed sources at 0, and ends the gauges of sources and sections that are listed no more. @param sources  by name */
+    listSources(sources: ReadonlyMap<string, ListedSource>): void {
+      for (const [source, { failures }] of sources) {
         sourceFailures.inc({ source }, 0);
         failuresInARow.set({ source }, failures);
       }
@@ -59,7 +72,13 @@ export function createIngestMetrics(metrics: Metrics) {
         for (const gauge of [failuresInARow, fetchSeconds, sourceSuccess, sourceNext]) gauge.remove({ source });
         for (const outcome of ["accepted", "skipped"]) records.remove({ source, outcome });
       }
+      const sections = sectionsOf(sources);
+      for (const section of sectionsOf(listed)) if (!sections.has(section)) sectionRefused.remove({ section });
       listed = sources;
+    },
+    /** Ends what a later term could not know: which versions of sections were refused. */
+    endTerm(): void {
+      for (const section of sectionNames) sectionRefused.remove({ section });
     },
     leads: metrics.gauge({ name: "netfacts_ingest_leads", help: "1 while this process is the leader", labelNames: [] }),
     leaseErrors,
@@ -72,11 +91,7 @@ export function createIngestMetrics(metrics: Metrics) {
     }),
     records,
     sourceFailures,
-    sectionRefused: metrics.gauge({
-      name: "netfacts_ingest_section_refused",
-      help: "1 while a section is kept at its previous version because it shrank too much",
-      labelNames: ["section"],
-    }),
+    sectionRefused,
     fetches: metrics.counter({
       name: "netfacts_ingest_source_fetches_total",
       help: "Checks of a source, by outcome",
@@ -118,6 +133,11 @@ export function createIngestMetrics(metrics: Metrics) {
       labelNames: ["route", "status"],
     }),
   };
+}
+
+/** ASPAs come with the VRPs. */
+function sectionsOf(sources: ReadonlyMap<string, ListedSource>): ReadonlySet<SectionName> {
+  return new Set([...sources.values()].flatMap(({ section }) => (section === "vrps" ? [section, "aspas"] : [section])));
 }
 
 export type IngestMetrics = ReturnType<typeof createIngestMetrics>;

@@ -152,6 +152,7 @@ export function buildService(deps: IngestDeps): IngestApp {
     metrics.leads.set({}, 1);
     term.signal.addEventListener("abort", () => {
       metrics.leads.set({}, 0);
+      metrics.endTerm();
       const heard = activation.stop().catch((err: unknown) => log.warn({ err }, "still waiting for reports of pods"));
       termEnded = Promise.all([copy.stop(), work.close(), heard]);
     });

@@ -54,6 +54,10 @@ export interface UpdateCounts {
   readonly refused_file: string | null;
 }
 
+/** What everybody may read of the sources of a section that shrank too much, in the manifest of the snapshot that keeps it. */
+export const refusedText =
+  "the section that it was part of in the last run was refused, because the section had shrunk; the previous one is in use";
+
 export interface RunReport {
   /** The snapshot that was published, or was already there with the same content; null when none was. */
   readonly snapshot: string | null;

@@ -21,6 +21,7 @@ import { readLastHistory } from "./last-history.ts";
 import type { ReadSources } from "./read-all.ts";
 import type { RibReading } from "./rib-readers.ts";
 import type { Run } from "./run.ts";
+import { refusedText } from "./run-report.ts";
 import type { TableInputs } from "./table-readers.ts";
 
 /** The sources of a section that were read, and those that failed. */
@@ -145,8 +146,6 @@ function timesOf(
 
 /** What everybody may read of a source that failed; the run's report says why. */
 export const unreadText = "could not be read in the last run";
-const refusedText =
-  "the section that it was part of in the last run was refused, because the section had shrunk; the previous one is in use";
 
 /** A section that stays as it was: each of its sources says why it is not of the last run. Without a reason it is as before. */
 function keptSection(entry: SectionEntry, failed: ReadonlySet<string>, isRefused: boolean): SectionEntry {

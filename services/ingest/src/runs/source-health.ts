@@ -11,6 +11,8 @@ import { reportOf } from "./run-record.ts";
 interface Seen {
   readonly run: RunRecord;
   readonly report: SourceReport;
+  /** What the section had lost, where the run refused it. */
+  readonly refused: string | null;
 }
 
 export interface KnownOfSources {
@@ -26,8 +28,10 @@ export interface KnownOfSources {
 export function sourceHealth(sources: readonly SourceConfig[], known: KnownOfSources, now: number): IngestSource[] {
   return sources.map((source) => {
     const seen = known.runs.flatMap((run) => {
-      const report = reportOf(run)?.sources.find(({ name }) => name === source.name);
-      return report === undefined ? [] : [{ run, report }];
+      const told = reportOf(run);
+      const report = told?.sources.find(({ name }) => name === source.name);
+      const refused = told?.sections.find(({ name }) => name === sectionOf(source))?.refused ?? null;
+      return report === undefined ? [] : [{ run, report, refused }];
     });
     const schedule = known.schedule?.get(source.name) ?? null;
     return { ...sourceRecord(source, seen, known.manifest, schedule, now), schedule };
@@ -42,7 +46,7 @@ function sourceRecord(
   now: number,
 ): Omit<IngestSource, "schedule"> {
   const [last] = seen;
-  const good = seen.find(({ report }) => report.state !== "failed");
+  const good = seen.find(({ report, refused }) => report.state !== "failed" && refused === null);
   const entry = manifest?.sections[sectionOf(source)]?.sources.find(({ name, sha256 }) => name === source.name && sha256 !== "");
   const asOf = good?.report.as_of ?? entry?.as_of ?? null;
   const { staleAfterSeconds } = source;
@@ -67,7 +71,10 @@ function sourceRecord(
 /** What was found last: by a run, or by a check since. @param isInUse  whether the snapshot has data of the source */
 function stateOf(last: Seen | undefined, schedule: SourceSchedule | null, isInUse: boolean): Pick<IngestSource, "state" | "error"> {
   const isOver = isInUse && schedule?.checked_at != null && Date.parse(schedule.checked_at) > (last?.run.endedAt ?? 0);
-  const error = schedule?.error ?? schedule?.refused ?? (isOver ? null : (last?.report.error ?? null));
+  const ofRun = isOver ? null : (last?.report.error ?? null);
+  // A check does not end that: the next run that reads the source does.
+  const ofSection = last?.refused == null ? null : `the new section ${last.refused}; the previous one is in use`;
+  const error = schedule?.error ?? schedule?.refused ?? ofRun ?? ofSection;
   if (error !== null) return { state: isInUse ? "kept" : "failed", error };
   return { state: isInUse || last !== undefined ? "read" : "unknown", error: null };
 }

@@ -1,6 +1,7 @@
 /** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
 
-import type { Manifest, TakenBackVersion } from "@netfacts/snapshot";
+import type { Manifest, SourceEntry, TakenBackVersion } from "@netfacts/snapshot";
+import { refusedText } from "../pipeline/run-report.ts";
 import { type BuiltSection, isOperators, isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 
 export interface Plan {
@@ -31,12 +32,24 @@ export function planOf(
     const missing = own.find((source) => isNeeded(source) && versions.get(source.name) == null);
     if (missing !== undefined) waiting.set(section, missing.name);
     else if (!isFilled(section, own, versions)) continue;
-    else if (differs(own, versions, manifest?.sections[section]?.sources ?? [])) sections.push(section);
+    else if (isOutdated(own, versions, manifest?.sections[section]?.sources ?? [])) sections.push(section);
   }
   // Which VRPs are loose follows from the routes.
   const follows = sections.includes("routes") && all.includes("vrps") && !sections.includes("vrps") && !waiting.has("vrps");
   if (follows && canBuild(sources, versions, "vrps")) sections.push("vrps");
   return { sections: all.filter((section) => sections.includes(section)), waiting };
+}
+
+/**
+ * Whether the section is to be built: its sources have other versions than those in the snapshot; or they have the same ones again, and say in the
+ * snapshot that a version in between was refused.
+ */
+export function isOutdated(
+  own: readonly SourceConfig[],
+  versions: ReadonlyMap<string, string | null>,
+  entries: readonly Pick<SourceEntry, "name" | "format" | "sha256" | "error">[],
+): boolean {
+  return differs(own, versions, entries) || entries.some(({ error }) => error === refusedText);
 }
 
 function canBuild(sources: readonly SourceConfig[], versions: ReadonlyMap<string, string | null>, section: BuiltSection): boolean {

@@ -2,6 +2,7 @@
 
 import type { Manifest, SnapshotStore } from "@netfacts/snapshot";
 import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
+import type { IngestMetrics } from "../metrics.ts";
 import type { RtrSources } from "../rtr/index.ts";
 import { RunInProgressError, type RunManager, type Starter } from "../runs/run-manager.ts";
 import type { RunOutcome } from "../runs/run-threads.ts";
@@ -17,7 +18,7 @@ import {
 } from "../sources/index.ts";
 import { type StoredStock, storedSourceName, withStored } from "../uploads/stored-source.ts";
 import { Asking } from "./asking.ts";
-import { differs, planOf, stillTakenBack } from "./plan.ts";
+import { differs, isOutdated, planOf, stillTakenBack } from "./plan.ts";
 import { type RunScope, readyFiles } from "./run-scope.ts";
 import type { SourceStock } from "./source-stock.ts";
 
@@ -33,6 +34,8 @@ export interface SchedulerDeps {
   readonly stored?: StoredStock | undefined;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "takenBack">;
   readonly runs: Pick<RunManager, "run" | "runBeside" | "idle">;
+  /** Null or absent: nobody asks for them. */
+  readonly metrics?: Pick<IngestMetrics, "sectionRefused"> | null;
   readonly clock: { now(): number };
   readonly log: {
     info(fields: object, message: string): void;
@@ -310,7 +313,7 @@ export class Scheduler {
   ): Promise<ReadonlySet<BuiltSection>> {
     const ownOf = (section: BuiltSection) => config.sources.filter((source) => sectionOf(source) === section);
     const published = (section: BuiltSection) => current?.sections[section]?.sources ?? [];
-    const isBehind = (section: BuiltSection) => differs(ownOf(section), versions, published(section));
+    const isBehind = (section: BuiltSection) => isOutdated(ownOf(section), versions, published(section));
     const taken = planned.length === 0 ? [] : await this.#deps.snapshots.takenBack();
     for (const section of planned) {
       const attempt = attemptOf(section, config, versions, current);
@@ -320,6 +323,7 @@ export class Scheduler {
       const sources = stillTakenBack(ownOf(section), versions, ofSection);
       if (sources.length === 0) continue;
       this.#held.set(section, attempt);
+      this.#deps.metrics?.sectionRefused.set({ section }, 0);
       this.#deps.log.warn(
         { section, snapshot: current.id, sources },
         "a section stays rolled back until one of the sources that were taken back has a newer version or a run is started explicitly",

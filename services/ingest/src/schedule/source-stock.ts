@@ -31,7 +31,7 @@ export interface SourceStockDeps {
   /** Null: nobody asks for them. */
   readonly metrics: Pick<
     IngestMetrics,
-    "fetches" | "failuresInARow" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext" | "listSources"
+    "fetches" | "failuresInARow" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext" | "listSources" | "sectionRefused"
   > | null;
   readonly log: {
     info(fields: object, message: string): void;
@@ -77,7 +77,8 @@ export class SourceStock {
 
   /** Begins and ends series of metrics, so that there are those of the sources of this list. */
   measure(sources: readonly SourceConfig[]): void {
-    this.#deps.metrics?.listSources(new Map(sources.map((source) => [source.name, this.state(source).failures])));
+    const listed = sources.map((source) => [source.name, { section: sectionOf(source), failures: this.state(source).failures }] as const);
+    this.#deps.metrics?.listSources(new Map(listed));
   }
 
   /**

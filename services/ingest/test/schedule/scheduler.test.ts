@@ -223,6 +223,38 @@ section_shrink_max: {allocations: 20%}`);
   expect((await world.manifest())?.sections.allocations?.counts).toMatchObject({ ipv4: 19 });
 });
 
+test("a section that shrank too much counts as refused until its sources are whole again, or it leaves the list", async () => {
+  const refused = async () =>
+    (await world.metric("netfacts_ingest_section_refused")).map((line) => line.replace(/^.*section="(\w+)".*\}/, "$1"));
+  const errors = async () => (await world.manifest())?.sections.allocations?.sources.map(({ error }) => error);
+  everything();
+  const ripe =
+    '{name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true, interval: 1h, shrink_max: 90%}';
+  const names = "{name: names, section: as_names, format: name-list, location: names}";
+  world.list(`  - ${ripe}\n  - ${names}\nsection_shrink_max: {allocations: 20%}`);
+  await world.look();
+  const look = async (content: string) => {
+    world.files.set("/ripe", content);
+    world.pass(hour);
+    await world.look();
+  };
+  for (let time = 0; time < 2; time++) {
+    await look(delegatedFile("ripencc", 2));
+    expect(await refused()).toEqual(["allocations 1", "as_names 0"]);
+    // The very file that is in service.
+    await look(delegatedFile());
+    expect(await refused()).toEqual(["allocations 0", "as_names 0"]);
+    expect(await errors()).toEqual([null]);
+    const { length } = world.runs;
+    await look(delegatedFile());
+    expect(world.runs).toHaveLength(length);
+  }
+  await look(delegatedFile("ripencc", 2));
+  world.list(`  - ${names}`);
+  await world.look();
+  expect(await refused()).toEqual(["as_names 0"]);
+});
+
 test("after a rollback a section stays as it is until its sources are newer, whatever else is published", async () => {
   everything();
   await world.look();

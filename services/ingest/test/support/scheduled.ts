@@ -8,7 +8,7 @@ import { createMetrics, createRegistry } from "@netfacts/runtime";
 import { type Manifest, openFolderStore, type SnapshotStore } from "@netfacts/snapshot";
 import type { ObservationRepository } from "@netfacts/storage";
 import { withFiles } from "../../src/fetch/ready-files.ts";
-import { createIngestMetrics } from "../../src/metrics.ts";
+import { createIngestMetrics, observeRun } from "../../src/metrics.ts";
 import { IngestError, runIngest } from "../../src/pipeline/run-ingest.ts";
 import { rollBack } from "../../src/publish/roll-back.ts";
 import type { RunOutcome } from "../../src/runs/run-threads.ts";
@@ -83,6 +83,7 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
       },
     );
     await world.stock.settle(scope.sources, scope.files, outcome.report);
+    observeRun(metrics, outcome, 1_000);
     return outcome;
   };
   const waiting = { ms: 20_000 };
@@ -109,6 +110,7 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
       stored,
       snapshots: store,
       runs: { run, runBeside: run, idle: async () => undefined },
+      metrics,
       clock,
       log: logger,
       signal,
