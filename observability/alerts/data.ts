@@ -59,6 +59,23 @@ export function dataAlerts(time: Times): Alert[] {
       description: "Its last good version stays in use, until its section becomes stale.",
     },
     {
+      name: "NetfactsSourceUnusable",
+      expr: `netfacts_ingest_source_refused == 1 ${atLeader}`,
+      holds: time(10 * minutes),
+      severity: "warning",
+      summary: "The newest version of source {{ $labels.source }} cannot be used",
+      description:
+        "It was fetched, and a run could not read or accept it. The previous version stays in use, until its section becomes stale.",
+    },
+    {
+      name: "NetfactsSourceListInvalid",
+      expr: `netfacts_ingest_list_faults > 0 ${atLeader}`,
+      holds: time(10 * minutes),
+      severity: "critical",
+      summary: "The list of sources has {{ $value }} errors",
+      description: "No source is checked until the list is correct. Consumers get the existing data, which becomes stale.",
+    },
+    {
       name: "NetfactsSectionRefused",
       expr: `netfacts_ingest_section_refused == 1 ${atLeader}`,
       holds: time(5 * minutes),

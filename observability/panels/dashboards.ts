@@ -461,6 +461,20 @@ const ingest: Dashboard = {
           { "{{source}}": `max by (source) (netfacts_ingest_source_failures_in_a_row${where()})` },
           { thresholds: [1, 3], alerts: ["NetfactsSourceFailing"] },
         ),
+        lines(
+          "Unusable versions",
+          "short",
+          "1 while the newest version of a source cannot be used.",
+          { "{{source}}": `max by (source) (netfacts_ingest_source_refused${where()})` },
+          { thresholds: [null, 1], alerts: ["NetfactsSourceUnusable"] },
+        ),
+        lines(
+          "Errors in the list",
+          "short",
+          "Errors in the list of sources. While there are any, no source is checked.",
+          { "{{instance}}": `netfacts_ingest_list_faults${where()}` },
+          { thresholds: [null, 1], alerts: ["NetfactsSourceListInvalid"] },
+        ),
         lines("Records", "short", "Records of each source that were accepted.", {
           "{{source}}": `max by (source) (netfacts_ingest_source_records${where('outcome="accepted"')})`,
         }),

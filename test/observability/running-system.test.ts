@@ -162,7 +162,7 @@ async function untilImported(daysAgo: number): Promise<void> {
   await until(async () => ((await system.prometheus.query(age))[0]?.value ?? 0) > daysAgo);
 }
 
-test("a registry's file is too old, then one that cannot be read: alerts", async () => {
+test("a registry's file is too old, then one that cannot be read, then the list: alerts", async () => {
   const { world } = system;
   // A file that is older than the last one by more than stale_after would be refused.
   world.writeBlocks(200, 6);
@@ -172,8 +172,12 @@ test("a registry's file is too old, then one that cannot be read: alerts", async
   let version = 0;
   world.breakBlocks(version++);
   const broken = setInterval(() => world.breakBlocks(version++), 2_000);
-  await untilFiring(["NetfactsIngestFailing"]);
+  await untilFiring(["NetfactsIngestFailing"], ["NetfactsSourceUnusable"]);
   clearInterval(broken);
+  await untilFiring(["NetfactsSourceUnusable"]);
+  world.breakList(true);
+  await untilFiring(["NetfactsSourceListInvalid"]);
+  world.breakList(false);
   await lookAtPanels();
   world.writeBlocks(200);
 });

@@ -100,6 +100,8 @@ export const healthy: Series = Object.fromEntries([
   // One failed run between others that succeed.
   [`netfacts_ingest_runs_total${of("ingest", 'outcome="failed"')}`, "0x10 1x440"],
   [`netfacts_ingest_source_failures_in_a_row${of("ingest", 'source="ripencc"')}`, "2x440"],
+  [`netfacts_ingest_source_refused${of("ingest", 'source="ripencc"')}`, "0x440"],
+  [`netfacts_ingest_list_faults${of("ingest")}`, "0x440"],
   [`netfacts_ingest_section_refused${of("ingest", 'section="routes"')}`, "0x440"],
   // What a former leader saw last.
   [`netfacts_ingest_source_failures_in_a_row${of("ingest", 'source="ripencc"', 1)}`, "9x440"],
@@ -205,6 +207,18 @@ export const scenarios: readonly Scenario[] = [
     changes: { [`netfacts_ingest_source_failures_in_a_row${of("ingest", 'source="ripencc"')}`]: "3x440" },
     atMinutes: 20,
     fires: { NetfactsSourceFailing: [{ ...at("ingest"), source: "ripencc" }, "Source ripencc failed 3 times in a row"] },
+  },
+  {
+    name: "the newest version of a source cannot be used",
+    changes: { [`netfacts_ingest_source_refused${of("ingest", 'source="ripencc"')}`]: "1x440" },
+    atMinutes: 20,
+    fires: { NetfactsSourceUnusable: [{ ...at("ingest"), source: "ripencc" }, "The newest version of source ripencc cannot be used"] },
+  },
+  {
+    name: "the list of sources has errors",
+    changes: { [`netfacts_ingest_list_faults${of("ingest")}`]: "2x440" },
+    atMinutes: 20,
+    fires: { NetfactsSourceListInvalid: [at("ingest"), "The list of sources has 2 errors"] },
   },
   {
     name: "a section lost too many records",

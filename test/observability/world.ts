@@ -27,6 +27,8 @@ export interface World {
   writeBlocks(count: number, daysAgo?: number): void;
   /** A file of the registry that cannot be read; each version another. */
   breakBlocks(version: number): void;
+  /** While true, the sources.yaml has an error. */
+  breakList(whether: boolean): void;
   /** Another version of the names. */
   nameVersion(version: number): void;
   /** While false, the web server answers 404. */
@@ -58,15 +60,13 @@ export async function makeWorld(folder: string): Promise<World> {
   const writeBlocks = (count: number, daysAgo = 0): void => writeFileSync(join(folder, "ripencc.txt"), blocksText(count, daysAgo));
   writeBlocks(200);
   const sources = join(folder, "sources.yaml");
-  writeFileSync(
-    sources,
-    `section_shrink_max: {allocations: 20%}
+  const list = `section_shrink_max: {allocations: 20%}
 sources:
   - {name: ripencc, section: allocations, format: delegated, location: ripencc.txt, interval: 1s, stale_after: 10d, shrink_max: 100%, kind_shrink_max: 100%}
   - {name: names, section: as_names, format: autnums, location: "http://127.0.0.1:${(web.address() as AddressInfo).port}/names.txt", interval: 1s, allow_private: true, required: false, stale_after: never}
   - {name: rpki, section: vrps, format: rtr, location: "${cache.url}", shrink_max: 100%}
-`,
-  );
+`;
+  writeFileSync(sources, list);
   return {
     sources,
     cache,
@@ -80,6 +80,7 @@ sources:
     },
     writeBlocks,
     breakBlocks: (version) => writeFileSync(join(folder, "ripencc.txt"), `2|ripencc|garbage ${version}\n`),
+    breakList: (whether) => writeFileSync(sources, whether ? list.replace("format: rtr", "formt: rtr") : list),
     nameVersion(version) {
       names.version = version;
     },

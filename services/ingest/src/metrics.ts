@@ -13,6 +13,8 @@ export interface ListedSource {
   readonly section: SectionName;
   /** Checks that failed since the last one that succeeded. */
   readonly failures: number;
+  /** A run could not use its newest version. */
+  readonly isRefused: boolean;
 }
 
 export function createIngestMetrics(metrics: Metrics) {
@@ -39,6 +41,11 @@ export function createIngestMetrics(metrics: Metrics) {
     help: "Checks of a source that failed since the last one that succeeded",
     labelNames: ["source"],
   });
+  const sourceRefused = metrics.gauge({
+    name: "netfacts_ingest_source_refused",
+    help: "1 while the newest version of a source cannot be used",
+    labelNames: ["source"],
+  });
   const fetchSeconds = metrics.gauge({
     name: "netfacts_ingest_source_fetch_seconds",
     help: "Duration of the last successful fetch of a source",
@@ -63,13 +70,14 @@ export function createIngestMetrics(metrics: Metrics) {
   return {
     /** Begins the counts of listed sources at 0, and ends the gauges of sources and sections that are listed no more. @param sources  by name */
     listSources(sources: ReadonlyMap<string, ListedSource>): void {
-      for (const [source, { failures }] of sources) {
+      for (const [source, { failures, isRefused }] of sources) {
         sourceFailures.inc({ source }, 0);
         failuresInARow.set({ source }, failures);
+        sourceRefused.set({ source }, isRefused ? 1 : 0);
       }
       for (const source of listed.keys()) {
         if (sources.has(source)) continue;
-        for (const gauge of [failuresInARow, fetchSeconds, sourceSuccess, sourceNext]) gauge.remove({ source });
+        for (const gauge of [failuresInARow, sourceRefused, fetchSeconds, sourceSuccess, sourceNext]) gauge.remove({ source });
         for (const outcome of ["accepted", "skipped"]) records.remove({ source, outcome });
       }
       const sections = sectionsOf(sources);
@@ -98,6 +106,11 @@ export function createIngestMetrics(metrics: Metrics) {
       labelNames: ["source", "outcome"],
     }),
     failuresInARow,
+    listFaults: metrics.gauge({
+      name: "netfacts_ingest_list_faults",
+      help: "Errors in the list of sources; while there are any, no source is checked",
+      labelNames: [],
+    }),
     fetchedBytes: metrics.counter({
       name: "netfacts_ingest_source_fetched_bytes_total",
       help: "Bytes fetched for a source",

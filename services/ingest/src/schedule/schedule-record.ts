@@ -6,7 +6,7 @@ import type { SourceConfig } from "../sources/index.ts";
 import type { SourceStock } from "./source-stock.ts";
 
 export async function scheduleOf(source: SourceConfig, stock: SourceStock): Promise<SourceSchedule> {
-  const { checkedAt, succeededAt, nextAt, failures, error, refused } = stock.state(source);
+  const { checkedAt, succeededAt, nextAt, failures, error } = stock.state(source);
   const file = await stock.ready(source, true);
   return {
     checked_at: timestampOrNull(checkedAt),
@@ -14,7 +14,7 @@ export async function scheduleOf(source: SourceConfig, stock: SourceStock): Prom
     next_check_at: timestampOrNull(nextAt),
     failures,
     error,
-    refused: refused?.error ?? null,
+    refused: await stock.refusal(source),
     url: file?.url ?? null,
     fetched_at: timestampOrNull(file?.fetchedAt ?? null),
     sha256: file?.sha256 ?? null,

@@ -35,7 +35,7 @@ export interface SchedulerDeps {
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "takenBack">;
   readonly runs: Pick<RunManager, "run" | "runBeside" | "idle">;
   /** Null or absent: nobody asks for them. */
-  readonly metrics?: Pick<IngestMetrics, "sectionRefused"> | null;
+  readonly metrics?: Pick<IngestMetrics, "sectionRefused" | "listFaults"> | null;
   readonly clock: { now(): number };
   readonly log: {
     info(fields: object, message: string): void;
@@ -198,12 +198,14 @@ export class Scheduler {
     try {
       const config = await readSources(this.#deps.sources, { files: "later", overrides: this.#deps.overrides ?? null });
       this.#told.list = "";
-      this.#deps.stock.measure(config.sources);
+      this.#deps.metrics?.listFaults.set({}, 0);
+      await this.#deps.stock.measure(config.sources);
       return config;
     } catch (error) {
       if (!(error instanceof SourcesFileError)) throw error;
-      if (this.#told.list !== error.message)
-        this.#deps.log.error({ faults: error.message.split("\n") }, "sources.yaml has errors; no source is checked");
+      const faults = error.message.split("\n");
+      this.#deps.metrics?.listFaults.set({}, faults.length);
+      if (this.#told.list !== error.message) this.#deps.log.error({ faults }, "sources.yaml has errors; no source is checked");
       this.#told.list = error.message;
       return null;
     }

@@ -31,7 +31,15 @@ export interface SourceStockDeps {
   /** Null: nobody asks for them. */
   readonly metrics: Pick<
     IngestMetrics,
-    "fetches" | "failuresInARow" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext" | "listSources" | "sectionRefused"
+    | "fetches"
+    | "failuresInARow"
+    | "fetchedBytes"
+    | "fetchSeconds"
+    | "sourceSuccess"
+    | "sourceNext"
+    | "listSources"
+    | "listFaults"
+    | "sectionRefused"
   > | null;
   readonly log: {
     info(fields: object, message: string): void;
@@ -76,9 +84,25 @@ export class SourceStock {
   }
 
   /** Begins and ends series of metrics, so that there are those of the sources of this list. */
-  measure(sources: readonly SourceConfig[]): void {
-    const listed = sources.map((source) => [source.name, { section: sectionOf(source), failures: this.state(source).failures }] as const);
-    this.#deps.metrics?.listSources(new Map(listed));
+  async measure(sources: readonly SourceConfig[]): Promise<void> {
+    const { metrics } = this.#deps;
+    if (metrics === null) return;
+    const listed = sources.map(async (source) => {
+      const isRefused = (await this.refusal(source)) !== null;
+      return [source.name, { section: sectionOf(source), failures: this.state(source).failures, isRefused }] as const;
+    });
+    metrics.listSources(new Map(await Promise.all(listed)));
+  }
+
+  /** Why a run could not use the newest version that is here; null: it could, or none has tried. */
+  async refusal(source: SourceConfig): Promise<string | null> {
+    const { refused } = this.state(source);
+    if (refused === null) return null;
+    // One of the files of updates was refused: it is none that is told by the version of all.
+    if (source.section === "updates") return refused.error;
+    // A folder that cannot be read tells of no other version.
+    const newest = await this.ready(source, true).catch(() => null);
+    return newest === null || newest.sha256 === refused.sha256 ? refused.error : null;
   }
 
   /**

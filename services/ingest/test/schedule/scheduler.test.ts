@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { Manifest } from "@netfacts/snapshot";
 import { openSqliteObservations } from "@netfacts/storage";
 import { until } from "../../../../test/support/http.ts";
+import type { SourceConfig } from "../../src/sources/index.ts";
 import { receive } from "../../src/uploads/receive.ts";
 import { storedNow } from "../../src/uploads/stored-source.ts";
 import { delegatedFile, namesFile, ribFile, vrpFile } from "../support/made-files.ts";
@@ -372,8 +373,11 @@ test("a list with faults is told once, and what was right before goes on afterwa
   await world.look();
   await world.look();
   expect(world.log.filter(({ message }) => message.startsWith("sources.yaml has errors"))).toHaveLength(1);
+  const faults = async () => Number((await world.metric("netfacts_ingest_list_faults"))[0]?.split(" ").at(-1));
+  expect(await faults()).toBeGreaterThan(0);
   everything();
   expect(await world.look()).toEqual(["/vrps"]);
+  expect(await faults()).toBe(0);
 });
 
 test("a source that was taken off the list leaves the snapshot with its section's next run", async () => {
@@ -547,6 +551,28 @@ test("an optional source whose new version is no good goes on with the one befor
   world.pass(24 * hour);
   await world.look();
   expect((await world.manifest())?.sections.allocations?.sources[0]).toMatchObject({ accepted: 12, error: null });
+});
+
+test("a source counts as refused while its newest version cannot be used, and no longer when the one before comes back", async () => {
+  const refused = async () =>
+    (await world.metric("netfacts_ingest_source_refused")).map((line) => line.replace(/^.*source="(\w+)".*\}/, "$1"));
+  everything(", required: false");
+  await world.look();
+  await world.look();
+  expect(await refused()).toEqual(["rib 0", "ripe 0", "vrps 0", "names 0"]);
+  const look = async (ripe: string, names: string) => {
+    world.files.set("/ripe", ripe);
+    writeFileSync(join(world.folder, "names"), names);
+    world.pass(25 * hour);
+    await world.look();
+    await world.look();
+  };
+  await look("<html>maintenance</html>", "<html>maintenance</html>");
+  expect(await refused()).toEqual(["rib 0", "ripe 1", "vrps 0", "names 1"]);
+  await look(delegatedFile(), namesFile());
+  expect(await refused()).toEqual(["rib 0", "ripe 0", "vrps 0", "names 0"]);
+  const names = { name: "names", section: "as_names", location: join(world.folder, "names"), format: "name-list" } as SourceConfig;
+  expect(await world.stock.refusal(names)).toBeNull();
 });
 
 test("a slow source keeps nobody waiting for long, is not asked twice, and makes a run of its own when it is here", async () => {
