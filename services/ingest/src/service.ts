@@ -182,7 +182,10 @@ export function buildService(deps: IngestDeps): IngestApp {
           ttlMs: config.INGEST_LEASE_TTL_MS,
           log,
           onTerm,
-          onError: () => metrics.leaseErrors.inc(),
+          onStore: (fault) => {
+            if (fault !== null) metrics.leaseErrors.inc();
+            deps.explain("store", fault === null ? null : `the lease of the leader cannot be checked: ${fault.message}`);
+          },
           ...(monotonic !== undefined && { monotonic: () => monotonic() }),
         });
         await leadership.start();

@@ -32,8 +32,8 @@ export interface LeadershipOptions {
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** Called when this process begins to lead. */
   onTerm(term: Term): void;
-  /** Called for each time that the store did not answer. */
-  onError?(): void;
+  /** Called for each time that the store did not answer, with the fault, and with null when it answers again. */
+  onStore?(fault: Error | null): void;
   /** ms that never jump and go on while the process is frozen. Default: `performance.now`. */
   readonly monotonic?: () => number;
 }
@@ -130,11 +130,13 @@ export class Leadership {
       } else {
         await this.#renew(term);
       }
-      if (this.#isStoreAway) log.info({}, "store is available again");
+      if (!this.#isStoreAway) return;
       this.#isStoreAway = false;
+      log.info({}, "store is available again");
+      this.#options.onStore?.(null);
     } catch (err) {
       if (err instanceof LeadershipLostError) return;
-      this.#options.onError?.();
+      this.#options.onStore?.(err as Error);
       if (!this.#isStoreAway) log.warn({ err, leads: term !== null }, "the lease cannot be checked; the leader steps down when it expires");
       this.#isStoreAway = true;
     }

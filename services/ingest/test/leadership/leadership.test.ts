@@ -12,6 +12,7 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { type LeaseRepository, openSqliteStore, type Store, StoreError } from "@netfacts/storage";
 import { until } from "../../../../test/support/http.ts";
 import { Leadership, LeadershipLostError, leaseName, type Term } from "../../src/leadership/leadership.ts";
+import { startService } from "../support/service.ts";
 
 const ttlMs = 600;
 const silent = { info() {}, warn() {} };
@@ -61,6 +62,37 @@ function switchable(): { readonly leases: LeaseRepository; away: boolean } {
   };
   return box;
 }
+
+test("tells each time that the store does not answer, and once when it does again", async () => {
+  const box = switchable();
+  const told: (string | null)[] = [];
+  const onStore = (fault: Error | null) => void told.push(fault?.message ?? null);
+  const leadership = new Leadership({ leases: box.leases, owner: "a", ttlMs, log: silent, onTerm: () => undefined, onStore });
+  started.push(leadership);
+  await leadership.start();
+  expect(told).toEqual([]);
+  box.away = true;
+  await until(async () => told.length > 1);
+  box.away = false;
+  await until(async () => leadership.term !== null && told.includes(null));
+  await sleep(ttlMs);
+  const [first] = told;
+  expect(first).toContain("is away");
+  expect(told).toEqual([...told.slice(1).map(() => first), null]);
+});
+
+test("a service says at /readyz that its lease cannot be checked, until it can", async () => {
+  const box = switchable();
+  const reasons: (string | null)[] = [];
+  const explain = (topic: string, reason: string | null) => void (topic === "store" && reasons.push(reason));
+  const service = await startService({ ttlMs, deps: (deps) => ({ ...deps, store: { ...deps.store, leases: box.leases }, explain }) });
+  box.away = true;
+  await until(async () => reasons.length > 0);
+  box.away = false;
+  await until(async () => reasons.at(-1) === null);
+  expect(reasons[0]).toMatch(/^the lease of the leader cannot be checked: .*is away/);
+  await service.stop();
+});
 
 test("of several one leads, for longer than the lease lasts", async () => {
   const all = await Promise.all(["a", "b", "c"].map((owner) => candidate(owner)));
