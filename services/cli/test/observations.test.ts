@@ -35,6 +35,7 @@ test("imports files once, resumes them, shows what is stored and deletes it", as
   expect(await runJson(folder, "observations", "delete", "--source", "probes")).toEqual({ deleted: 2 });
   expect(await rows("192.0.0.0/16")).toEqual([]);
   expect((await run(folder, "audit", "--action", "observations.delete")).out).toContain("192.0.2.1/32");
+  expect((await run(folder, "audit", "--action", "observations.upload")).out).toMatch(/cli:.*probes/);
 });
 
 test("imports standard input and pipes, as the same upload as a file", async () => {

@@ -16,6 +16,7 @@ export const auditActions = [
   "plan.delete",
   "profile.put",
   "profile.delete",
+  "observations.upload",
   "observations.delete",
   "run.start",
   "snapshot.rollback",

@@ -54,8 +54,8 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
         if (stream === undefined) throw new ProblemError("invalid_body", { detail: "The request has no body." });
         // A refusal is still to be sent on its connection.
         const body = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-        const { keyId } = starterOf(request);
-        const upload = { id, source, offset: Number(offset ?? 0), isPart: part === "true", format, keyId, body };
+        const by = starterOf(request);
+        const upload = { id, source, offset: Number(offset ?? 0), isPart: part === "true", format, by, body };
         return sendJson(reply, uploadRecord(await uploads.receive(upload)));
       },
 

@@ -24,7 +24,7 @@ export interface UploadRequest {
   readonly source: string | null;
   readonly format: UploadFormat;
   readonly isPart: boolean;
-  readonly keyId: string | null;
+  readonly by: Operator;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -69,7 +69,7 @@ export class Uploads {
     await Promise.allSettled(this.#underWay);
   }
 
-  /** Stores a body. @throws ProblemError, StoreError; what the body throws. */
+  /** Stores a body, and writes to the audit who begins an upload or goes on with that of another key. @throws ProblemError, StoreError; what the body throws. */
   receive(request: UploadRequest): Promise<UploadRecord> {
     return this.#counted(this.#receive(request));
   }
@@ -80,8 +80,8 @@ export class Uploads {
     return counted;
   }
 
-  async #receive({ id, offset, source, format, isPart, keyId, body }: UploadRequest): Promise<UploadRecord> {
-    const { repository, uploadsMax, rowsMax, clock } = this.#deps;
+  async #receive({ id, offset, source, format, isPart, by, body }: UploadRequest): Promise<UploadRecord> {
+    const { repository, audit, uploadsMax, rowsMax, clock } = this.#deps;
     const uploadId = id ?? randomBytes(12).toString("hex");
     if (this.#active.has(uploadId)) throw conflict("The upload is in progress: another request sends to it.", retryAfterSeconds);
     if (this.#active.size >= uploadsMax)
@@ -89,11 +89,18 @@ export class Uploads {
     this.#active.add(uploadId);
     try {
       if ((await repository.rowCount()) > rowsMax * 1.1) throw new ProblemError("observations_full");
-      if ((await repository.find(uploadId)) === null && (await repository.uploadCount()) > uploadsRefusedAt)
+      const existing = await repository.find(uploadId);
+      if (existing === null && (await repository.uploadCount()) > uploadsRefusedAt)
         throw new ProblemError("observations_full", {
           detail: `There are more than ${uploadRecordsMax} uploads; ingest is about to delete the oldest. Send fewer and larger files.`,
         });
-      const upload = await repository.begin({ id: uploadId, format, source: source ?? uploadId, keyId }, clock.now());
+      const begun = { id: uploadId, format, source: source ?? existing?.source ?? uploadId, keyId: by.keyId };
+      // Each further part by the same key is of the same change.
+      if (existing === null || existing.keyId !== by.keyId) {
+        const details = { upload: uploadId, format };
+        await audit.append({ at: clock.now(), ...by, action: "observations.upload", target: begun.source, details });
+      }
+      const upload = await repository.begin(begun, clock.now());
       if (upload.format !== format) throw conflict(`The upload has the format ${upload.format}.`);
       if (source !== null && upload.source !== source) throw conflict(`The upload has the source ${upload.source}.`);
       if (offset > upload.offset) throw conflict(`Only ${upload.offset} bytes of the upload are stored: send it from there.`);

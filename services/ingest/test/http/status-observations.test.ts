@@ -137,6 +137,22 @@ describe("an upload", () => {
   });
 });
 
+test("the audit has each upload, once for each key that sends to it", async () => {
+  const line = (last: number) => `${observation(`10.9.0.${last}`)}\n`;
+  const parts = [1, 2, 3].map(line);
+  const part = { upload: "audited", part: true };
+  await send(service, parts[0] ?? "", { ...part, source: "audited-probes", headers: { "x-forwarded-for": "192.0.2.77" } });
+  await send(service, parts[1] ?? "", { ...part, offset: parts[0]?.length ?? 0 });
+  const offset = parts.slice(0, 2).join("").length;
+  expect((await send(service, parts[2] ?? "", { ...part, offset, key: "AAAAAAAA" })).json).toMatchObject({ lines: 3 });
+  const entries = (await service.store.audit.list({ limit: 10 })).filter(({ target }) => target === "audited-probes");
+  const upload = { action: "observations.upload", details: { upload: "audited", format: "ndjson" } };
+  expect(entries).toMatchObject([
+    { ...upload, actor: "key:AAAAAAAA" },
+    { ...upload, actor: "key:7Q9M3W8K", address: "192.0.2.77" },
+  ]);
+});
+
 test("an export shows covering and contained prefixes, and which observations disagree with the others", async () => {
   const rows = [1, 2, 3].map((day) => observation("100.64.1.1", { observed_at: `2026-11-0${day}T00:00:00Z` }));
   const far = observation("100.64.1.1", { lat: 35.6, lon: 139.7, country: "JP", method: "other" });
@@ -417,8 +433,8 @@ test("a stop waits for rows that are being stored", async () => {
     yield Buffer.from(`${observation("10.10.0.1")}\n`.repeat(1_000));
     await new Promise(() => undefined);
   }
-  const request = { id: "held", source: null, format: "ndjson", isPart: false, keyId: null, offset: 0 } as const;
-  const receiving = uploads.receive({ ...request, body: body() });
+  const request = { id: "held", source: null, format: "ndjson", isPart: false, offset: 0 } as const;
+  const receiving = uploads.receive({ ...request, by: { actor: "cli", keyId: null, address: null }, body: body() });
   await until(
     async () => isStoring,
     (is) => is,

@@ -62,7 +62,7 @@ export async function withBackend<T>(options: BackendOptions, work: (backend: Ob
 function storeBackend({ uploads, exported }: Awaited<ReturnType<typeof openLocalObservations>>): ObservationsBackend {
   return {
     progress: async (id) => (await uploads.repository.find(id))?.offset ?? null,
-    send: async (file) => uploadText(await refused(() => uploads.receive({ ...file, isPart: false, keyId: null }))),
+    send: async (file) => uploadText(await refused(() => uploads.receive({ ...file, isPart: false, by: cliOperator() }))),
     exported: ({ address, prefix }) => exported(prefixOf(address ?? prefix ?? "", address !== undefined)),
     async remove({ address, prefix, source, key }) {
       if (address !== undefined) return uploads.delete({ address: prefixOf(address, true) }, cliOperator());
