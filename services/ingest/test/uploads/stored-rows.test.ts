@@ -153,14 +153,21 @@ describe("retention", () => {
     [200_001, null],
     [220_001, "observations_full"],
   ])("an upload beside %d others", async (count, refusal) => {
-    // It is asked only by deletions.
-    const audit = {} as Store["audit"];
+    const audit = { append: async () => undefined } as unknown as Store["audit"];
     const bounds = { bytesMax: 1e9, secondsMax: 60, rowsMax: 1e9, uploadsMax: 4, clock: Date };
     const uploads = new Uploads({ ...bounds, repository: { ...repository, uploadCount: async () => count }, audit });
     async function* body() {
       yield Buffer.from(line("192.0.2.1", 0));
     }
-    const request = { id: null, offset: 0, source: "s", format: "ndjson", isPart: false, keyId: null, body: body() } as const;
+    const request = {
+      id: null,
+      offset: 0,
+      source: "s",
+      format: "ndjson",
+      isPart: false,
+      by: { actor: "cli:root", keyId: null, address: null },
+      body: body(),
+    } as const;
     const outcome = await uploads.receive(request).catch((error: unknown) => error);
     expect(outcome).toMatchObject(refusal === null ? { complete: true } : { code: refusal });
   });
