@@ -128,8 +128,8 @@ class RibScan {
   #peerCount = -1;
   /** Of the peer index table. */
   #tableTimestamp = 0;
-  /** The first peer index table. */
-  #first: { readonly collectorId: number; readonly viewName: string; readonly timestamp: number } | null = null;
+  /** Time of the first peer index table of each collector and view. */
+  readonly #tables = new Map<string, number>();
   /** What to tell the sink again when routes of TABLE_DUMP stand between those of TABLE_DUMP_V2. */
   #tellAgain: (() => void) | null = null;
   #records = 0;
@@ -202,15 +202,16 @@ class RibScan {
     const table = readPeerIndexTable(bytes, start, end);
     if (typeof table === "string") throw new MrtError("bad-peer-index", this.#name, offset, table);
     const { collectorId, viewName } = table;
-    this.#first ??= { collectorId, viewName, timestamp };
-    const first = this.#first;
-    const isOfFirst = collectorId === first.collectorId && viewName === first.viewName;
-    if (isOfFirst && Math.abs(timestamp - first.timestamp) > partsSecondsMax)
+    const key = `${collectorId} ${viewName}`;
+    const first = this.#tables.get(key) ?? timestamp;
+    this.#tables.set(key, first);
+    // 0 names no collector.
+    if (collectorId !== 0 && Math.abs(timestamp - first) > partsSecondsMax)
       throw new MrtError(
         "two-dumps",
         this.#name,
         offset,
-        `has tables of two times, ${timeText(first.timestamp)} and ${timeText(timestamp)}; keep only the later one`,
+        `has tables of two times, ${timeText(first)} and ${timeText(timestamp)}; keep only the later one`,
       );
     this.#peerCount = table.peers.length;
     this.#tableTimestamp = timestamp;

@@ -442,7 +442,8 @@ describe("a whole input is refused", () => {
   test("when it has two dumps of one collector, with the times of both", async () => {
     const first = Buffer.concat([index, good]);
     const later = peerIndexRecord(peers, "view", 0x0a000001, writtenAt + 601);
-    for (const dumps of [first, Buffer.concat([first, peerIndexRecord(peers, "other", 0x0a000001)])])
+    const other = peerIndexRecord(peers, "view", 0x0a000002);
+    for (const dumps of [first, Buffer.concat([first, peerIndexRecord(peers, "other", 0x0a000001)]), Buffer.concat([other, first])])
       expect(await refusal(Buffer.concat([dumps, later, good]))).toMatchObject({
         code: "two-dumps",
         offset: dumps.length,
@@ -454,9 +455,14 @@ describe("a whole input is refused", () => {
     ["ten minutes later", peerIndexRecord(peers, "view", 0x0a000001, writtenAt + 600)],
     ["of another view", peerIndexRecord(peers, "other", 0x0a000001, writtenAt + 28_800)],
     ["of another collector", peerIndexRecord(peers, "view", 0x0a000002, writtenAt + 28_800)],
-  ])("but not for another peer index table %s", async (_, later) => {
+    [
+      "without a collector, behind another one without",
+      Buffer.concat([peerIndexRecord(peers, "", 0), peerIndexRecord(peers, "", 0, writtenAt + 28_800)]),
+      4,
+    ],
+  ])("but not for another peer index table %s", async (_, later, records = 3) => {
     const { report } = await dump(Buffer.concat([index, good, later]));
-    expect(report.records).toBe(3);
+    expect(report.records).toBe(records);
   });
 
   test("when it ends inside a record, with the byte where that record begins", async () => {

@@ -6,6 +6,7 @@ import fc from "../../../test/support/properties.ts";
 import { runs, seed } from "../../../test/support/runs.ts";
 import { originStates, stateWords, type Vrp, VrpSet, validateOrigin } from "../src/index.ts";
 import { anyRoute, vrpList } from "./arbitraries.ts";
+import { ByLengthRule } from "./by-length-rule.ts";
 import { linearRule } from "./linear-rule.ts";
 
 const prefix = (text: string): Prefix => {
@@ -109,8 +110,11 @@ test("validates every route of a random table as the linear rule does", () => {
   fc.assert(
     fc.property(vrpList(), fc.array(anyRoute, { minLength: 1, maxLength: 12 }), (vrps, routes) => {
       const set = VrpSet.from(vrps);
+      // Stands in for the linear rule on full tables.
+      const byLength = new ByLengthRule(vrps);
       for (const { prefix: own, origin } of routes) {
         const expected = linearRule(vrps, own, origin);
+        expect(stateWords(byLength.state(own, origin ?? 0))).toEqual({ state: expected.state, reason: expected.reason });
         expect(validateOrigin(set, own, origin)).toEqual(expected);
         expect(stateWords(set.originState(own, origin))).toEqual({ state: expected.state, reason: expected.reason });
         seen.add(`${own.version} ${expected.state} ${expected.reason} ${origin === null ? "set" : ""}`);

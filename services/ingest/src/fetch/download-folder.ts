@@ -9,7 +9,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { takeLock } from "./lock.ts";
 
@@ -129,19 +129,34 @@ export async function noteGood(downloads: string, source: string, sha256: string
   }
 }
 
+/** Notes in the time of its folder that the source is in use; one that has none yet needs none. */
+export async function noteUse(downloads: string, source: string, now: number): Promise<void> {
+  await utimes(join(downloads, source), new Date(now), new Date(now)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+}
+
 /**
- * Removes folders of sources that are not listed and were last used before that time, Unix ms. Every use changes the time of a folder.
+ * Removes folders of sources that are not listed and were last in use before that time, and notes the use of those that are. Times in Unix ms.
  *
- * @returns the names of these sources.
+ * @returns the names of the removed ones.
  */
-export async function removeUnlisted(downloads: string, listed: ReadonlySet<string>, before: number): Promise<string[]> {
+export async function removeUnlisted(
+  downloads: string,
+  listed: ReadonlySet<string>,
+  { now, before }: { now: number; before: number },
+): Promise<string[]> {
   const removed: string[] = [];
   const folders = await readdir(downloads, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
-  for (const { name } of folders.filter((entry) => entry.isDirectory() && !listed.has(entry.name))) {
+  for (const { name } of folders.filter((entry) => entry.isDirectory())) {
     const path = join(downloads, name);
+    if (listed.has(name)) {
+      await noteUse(downloads, name, now);
+      continue;
+    }
     if ((await stat(path)).mtimeMs >= before) continue;
     await rm(path, { recursive: true, force: true });
     removed.push(name);

@@ -17,6 +17,7 @@ export function haveAspasEnded({ listed, previous, shrink }: Run, sources: Sourc
   if (rpki.some(({ name }) => failed.has(name))) return false;
   const formats = new Map<string, string>(rpki.map(({ name, format }) => [name, format]));
   return (
-    before.sources.every(({ name, format }) => formats.get(name) !== format) || shrink.takes("aspas", { customers: 0, providers: 0 }, [])
+    before.sources.every(({ name, format }) => formats.get(name) !== format) ||
+    shrink.takes("aspas", { customers: 0, providers: 0 }, [], false)
   );
 }

@@ -43,14 +43,19 @@ export class SectionShrink {
     this.#options = options;
   }
 
-  /** Whether a section as it was built of these sources may take the place of the last one; notes in `refused` why not. */
-  takes(name: SectionName, counts: Counts, sources: readonly SourceEntry[]): boolean {
+  /**
+   * Whether a section as it was built of these sources may take the place of the last one; notes in `refused` why not.
+   *
+   * @param mayLeave  whether a source that left the list means that its data go. Default: true.
+   */
+  takes(name: SectionName, counts: Counts, sources: readonly SourceEntry[], mayLeave = true): boolean {
     const { config, previous, accepted } = this.#options;
     const before = previous?.sections[name];
     if (before === undefined || accepted.includes(name)) return true;
     const listed = new Map(config.sources.map((source) => [source.name, source]));
     // Who takes a source off the list, or whose data were given up (RFC 8210 §6), means them to go.
-    if (before.sources.some(({ name: source }) => !listed.has(source) || listed.get(source)?.givenUp !== undefined)) return true;
+    if (mayLeave && before.sources.some(({ name: source }) => !listed.has(source) || listed.get(source)?.givenUp !== undefined))
+      return true;
     // Rows that were deleted must not stay because they were many.
     if (config.sources.some(({ section, format }) => section === name && format === storedFormat)) return true;
     const max = config.sectionShrinkMax[name] ?? loosestOf(config.sources, name);

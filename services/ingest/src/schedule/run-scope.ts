@@ -59,11 +59,23 @@ export async function wholeScope(
   return { sources: config.sources, files: await readyFiles(config.sources, stock, true), only: null };
 }
 
-export async function readyFiles(sources: readonly SourceConfig[], stock: SourceStock, all: boolean): Promise<ReadyFiles> {
+/** @param onFault  told of a source whose files cannot be read now; default: that is thrown. */
+export async function readyFiles(
+  sources: readonly SourceConfig[],
+  stock: SourceStock,
+  all: boolean,
+  onFault = (_: SourceConfig, error: Error): void => {
+    throw error;
+  },
+): Promise<ReadyFiles> {
   const files: Record<string, ReadyFile> = {};
   for (const source of sources) {
-    const file = await stock.ready(source, all);
-    if (file !== null) files[source.name] = file;
+    try {
+      const file = await stock.ready(source, all);
+      if (file !== null) files[source.name] = file;
+    } catch (error) {
+      onFault(source, error as Error);
+    }
   }
   return files;
 }

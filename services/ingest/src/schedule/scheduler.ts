@@ -76,7 +76,7 @@ export class Scheduler {
   #storedFailures = 0;
   #noStoredBefore = 0;
   /** What was told last of the list, and of each section the source that it waits for: it is told again when it is another. */
-  #told = { list: "", waiting: new Map<BuiltSection, string | undefined>() };
+  #told = { list: "", unreadable: "", waiting: new Map<BuiltSection, string | undefined>() };
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
@@ -231,7 +231,9 @@ export class Scheduler {
   async #runChanged(config: SourcesConfig, run: Run): Promise<boolean> {
     const { stock, clock, log } = this.#deps;
     if (this.#isBefore(this.#noRunBefore)) return false;
-    const newest = await readyFiles(config.sources, stock, false);
+    const unreadable = new Map<string, Error>();
+    const newest = await readyFiles(config.sources, stock, false, ({ name }, error) => unreadable.set(name, error));
+    this.#tellUnreadable(unreadable);
     const current = await this.#current();
     const isLeftAlone = ({ format }: SourceConfig) => format === storedFormat && this.#isBefore(this.#noStoredBefore);
     const versions = new Map(
@@ -252,7 +254,9 @@ export class Scheduler {
       log.warn({ waiting: Object.fromEntries(awaited) }, "sections are kept, because a source that they need has no usable version");
     for (const section of new Set(config.sources.map(sectionOf))) this.#told.waiting.set(section, waiting.get(section));
     const held = await this.#heldBack(planned, config, versions, current);
-    const sections = planned.filter((section) => !held.has(section));
+    // Without what cannot be read now, even an optional source would leave its section.
+    const kept = new Set(config.sources.filter(({ name }) => unreadable.has(name)).map(sectionOf));
+    const sections = planned.filter((section) => !held.has(section) && !kept.has(section));
     if (sections.length === 0) return false;
     const sources = config.sources.filter((source) => sections.includes(sectionOf(source)));
     try {
@@ -276,6 +280,14 @@ export class Scheduler {
       if (error instanceof RunInProgressError) return false;
       throw error;
     }
+  }
+
+  #tellUnreadable(faults: ReadonlyMap<string, Error>): void {
+    const reasons = Object.fromEntries([...faults].map(([source, { message }]) => [source, message]));
+    const text = JSON.stringify(reasons);
+    if (faults.size > 0 && this.#told.unreadable !== text)
+      this.#deps.log.warn({ reasons }, "sections are kept, because what was fetched of their sources cannot be read");
+    this.#told.unreadable = text;
   }
 
   /**

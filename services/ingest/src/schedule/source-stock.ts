@@ -8,6 +8,7 @@ import {
   fetchSource,
   fetchSteps,
   noteGood,
+  noteUse,
   pathOf,
   ReferredFeeds,
   type RemoteSource,
@@ -166,7 +167,7 @@ export class SourceStock {
     this.#forgottenAt = now;
     const [listed, before] = [new Set(sources.map(({ name }) => name)), now - unlistedMsMax];
     try {
-      const removed = await removeUnlisted(fetching.downloads, listed, before);
+      const removed = await removeUnlisted(fetching.downloads, listed, { now, before });
       if (removed.length > 0) log.info({ sources: removed }, "downloads of sources that are not listed any more were removed");
       states.forget(listed, before);
       await states.save();
@@ -274,6 +275,7 @@ export class SourceStock {
     signal.throwIfAborted();
     const { name } = source;
     try {
+      await noteUse(this.#deps.fetching.downloads, name, clock.now());
       if (source.fetch === undefined) await this.#look(source);
       else if (source.appliesTo !== undefined && source.fetch.everySeconds > 0)
         await this.#fetchUpdates({ ...source, fetch: source.fetch }, source.appliesTo, signal, onProgress);

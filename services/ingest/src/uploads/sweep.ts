@@ -48,25 +48,23 @@ export function currentGeofeeds(uploads: Iterable<UploadRecord>): ReadonlyMap<st
   return current;
 }
 
-/** Those that were replaced, that nobody goes on to send, and the oldest of those that take more than half of the room: they have no times by which rows could go. */
-function geofeedsToRemove(geofeeds: readonly UploadRecord[], rowsMax: number, now: number): number[] {
+/** Those that were replaced, that nobody goes on to send, and the oldest of those that take more than half of the room, or of the number: they have no times by which rows could go. */
+function geofeedsToRemove(geofeeds: readonly UploadRecord[], { rowsMax, uploadsMax = uploadRecordsMax, now }: Retention): number[] {
   const current = currentGeofeeds(geofeeds);
   const removed: number[] = [];
-  let rows = 0;
+  let [rows, kept] = [0, 0];
   for (const upload of geofeeds.toSorted((a, b) => b.number - a.number)) {
     const isSent = !upload.complete && upload.updatedAt > now - emptyMsMax;
     const isKept = isSent || current.get(upload.source)?.number === upload.number;
-    if (isKept) rows += upload.rows;
-    if (!isKept || rows > rowsMax / 2) removed.push(upload.number);
+    if (isKept) [rows, kept] = [rows + upload.rows, kept + 1];
+    if (!isKept || rows > rowsMax / 2 || kept > uploadsMax / 2) removed.push(upload.number);
   }
   return removed;
 }
 
 /** Gives way to others on the event loop. Throws StoreError, and the signal's reason. */
-export async function sweep(
-  repository: ObservationRepository,
-  { keptSeconds, rowsMax, uploadsMax = uploadRecordsMax, checkFrom = 0, now, signal }: Retention,
-): Promise<Swept> {
+export async function sweep(repository: ObservationRepository, retention: Retention): Promise<Swept> {
+  const { keptSeconds, rowsMax, uploadsMax = uploadRecordsMax, checkFrom = 0, now, signal } = retention;
   let rows = 0;
   const removeAll = async (selector: Parameters<ObservationRepository["remove"]>[0], most = Number.POSITIVE_INFINITY): Promise<void> => {
     for (let left = most; left > 0; ) {
@@ -86,7 +84,7 @@ export async function sweep(
     if (format === "geofeed") geofeeds.push(upload);
     else if (uploads.length > uploadsMax) beyond.push(number);
   }
-  for (const number of geofeedsToRemove(geofeeds, rowsMax, now)) await removeAll({ fromUpload: number, toUpload: number });
+  for (const number of geofeedsToRemove(geofeeds, retention)) await removeAll({ fromUpload: number, toUpload: number });
   for (const number of beyond) {
     await removeAll({ fromUpload: number, toUpload: number });
     await repository.forget(number);
@@ -100,8 +98,8 @@ export async function sweep(
   let before = checkFrom;
   for (const { number, updatedAt } of checked) {
     signal.throwIfAborted();
-    // Lines of uploads that were deleted while they were sent.
-    if (number > before + 1) await removeAll({ fromUpload: before + 1, toUpload: number - 1 });
+    // Lines of uploads that were deleted while they were sent. One that has just begun may have its number, and not yet its record.
+    if (number > before + 1 && updatedAt <= now - emptyMsMax) await removeAll({ fromUpload: before + 1, toUpload: number - 1 });
     before = number;
     if (updatedAt <= now - emptyMsMax && !(await repository.hasRows(number))) await repository.forget(number);
     if (number % turnEvery === 0) await turn();

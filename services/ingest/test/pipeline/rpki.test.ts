@@ -107,6 +107,17 @@ describe("ASPAs that no source has any more", () => {
     });
   });
 
+  test("stay when one of their sources left the list, and the other one only lacks them", async () => {
+    await atAspas(async (place) => {
+      await place.write("other", withAspas([{ customer_asid: 10, providers: [3] }]));
+      await run(place, exported, "{name: other, section: vrps, format: rpki-client-json, location: other}");
+      expect(await customers(place)).toBe(2);
+      await place.write("vrps", vrpFile(2));
+      await run(place, exported);
+      expect(await customers(place)).toBe(2);
+    });
+  });
+
   test("stay when their source only lacks them in the same format, until that is accepted", async () => {
     await atAspas(async (place) => {
       await place.write("vrps", vrpFile(2));

@@ -1,18 +1,17 @@
 /** The schedule: who is asked when, what is built of it, and what happens when a source fails. */
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import type { Manifest } from "@netfacts/snapshot";
 import { openSqliteObservations } from "@netfacts/storage";
 import { until } from "../../../../test/support/http.ts";
 import type { SourceConfig } from "../../src/sources/index.ts";
 import { receive } from "../../src/uploads/receive.ts";
 import { storedNow } from "../../src/uploads/stored-source.ts";
 import { delegatedFile, namesFile, ribFile, vrpFile } from "../support/made-files.ts";
-import { objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";
+import { listEverything, objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";
 import { observation } from "../support/uploading.ts";
 
 let world: Scheduled;
@@ -24,16 +23,7 @@ afterEach(() => world.remove());
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** Routes every 8 h, a registry every day, VRPs every hour, names from a file. */
-function everything(registry = "", vrps = ""): void {
-  world.files.set("/rib", ribFile()).set("/ripe", delegatedFile()).set("/vrps", vrpFile());
-  writeFileSync(join(world.folder, "names"), namesFile());
-  world.list(`
-  - {name: rib, section: routes, format: mrt, location: "URL/rib", allow_private: true}
-  - {name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true${registry}}
-  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true${vrps}}
-  - {name: names, section: as_names, format: name-list, location: names}`);
-}
+const everything = (registry?: string, vrps?: string) => listEverything(world, registry, vrps);
 
 test("the first look fetches all and makes one run of it", async () => {
   everything();
@@ -256,115 +246,6 @@ test("a section that shrank too much counts as refused until its sources are who
   expect(await refused()).toEqual(["as_names 0"]);
 });
 
-test("after a rollback a section stays as it is until its sources are newer, whatever else is published", async () => {
-  everything();
-  await world.look();
-  const first = await world.manifest();
-  world.files.set("/rib", ribFile(21)).set("/vrps", vrpFile(11, "2025-11-21T09:50:12Z"));
-  world.pass(8 * hour);
-  await world.look();
-  const second = await world.manifest();
-  expect(second?.sections.routes?.counts.ipv4).toBe(21);
-  await world.rollBack(first);
-  await world.look();
-  await world.restart();
-  await world.look();
-  expect(world.runs).toHaveLength(2);
-  expect(await world.manifest()).toEqual(first);
-  const told = world.log.filter(({ message }) => message.startsWith("a section stays rolled back"));
-  // Once by each process.
-  expect(told.map(({ level, fields }) => [level, fields.section])).toEqual([
-    ["warn", "routes"],
-    ["warn", "vrps"],
-    ["warn", "routes"],
-    ["warn", "vrps"],
-  ]);
-  world.files.set("/vrps", vrpFile(12, "2025-11-21T10:50:12Z"));
-  world.pass(hour);
-  await world.look();
-  expect(world.runs.slice(2)).toEqual([["vrps"]]);
-  const third = await world.manifest();
-  expect([third?.sections.routes?.object, third?.sections.vrps?.counts.vrps]).toEqual([first?.sections.routes?.object, 12]);
-  await world.look();
-  expect(world.runs).toHaveLength(3);
-  world.files.set("/rib", ribFile(22));
-  world.pass(8 * hour);
-  await world.look();
-  expect((await world.manifest())?.sections.routes?.counts.ipv4).toBe(22);
-});
-
-test("what was taken back is not published again because of another source of its section", async () => {
-  const name = (source: string, text: string) => writeFileSync(join(world.folder, source), `${namesFile()}4242\t${text}\n`);
-  const sources = ["bad", "own"].map((source) => `  - {name: ${source}, section: as_names, format: name-list, location: ${source}}`);
-  world.list(sources.join("\n"));
-  name("bad", "right");
-  name("own", "first");
-  await world.look();
-  const first = await world.manifest();
-  const change = async (source: string, text: string) => {
-    name(source, text);
-    world.pass(minute);
-    await world.look();
-    return world.runs.length;
-  };
-  expect(await change("bad", "wrong")).toBe(2);
-  await world.rollBack(first);
-  expect(await change("own", "second")).toBe(2);
-  expect(await change("own", "third")).toBe(2);
-  expect((await world.manifest())?.id).toBe(first?.id);
-  expect(await change("bad", "right again")).toBe(3);
-  // Also where both were taken back.
-  const second = await world.manifest();
-  expect(await change("own", "more")).toBe(4);
-  expect(await change("bad", "wrong again")).toBe(5);
-  await world.rollBack(second);
-  expect(await change("none", "")).toBe(5);
-  expect(await change("bad", "right at last")).toBe(6);
-  // What is taken back itself is free as soon as it is another.
-  const third = await world.manifest();
-  expect(await change("own", "fourth")).toBe(7);
-  await world.rollBack(third);
-  expect(await change("own", "fifth")).toBe(8);
-});
-
-test("what was taken back is not published again after any number of runs, nor because of a second rollback", async () => {
-  everything();
-  await world.look();
-  const first = await world.manifest();
-  const change = async (path: string, file: Buffer | string) => {
-    world.files.set(path, file);
-    world.pass(8 * hour);
-    await world.look();
-    return world.manifest();
-  };
-  const second = await change("/rib", ribFile(21));
-  await change("/rib", ribFile(22));
-  await world.rollBack(second);
-  await world.rollBack(first);
-  // More than the store keeps snapshots.
-  for (const count of [11, 12, 13, 14, 15]) await change("/vrps", vrpFile(count, `2025-11-21T1${count - 10}:50:12Z`));
-  expect((await world.manifest())?.sections.routes).toEqual(first?.sections.routes);
-  // Nor is what was taken back with the first of them.
-  expect((await change("/rib", ribFile(21)))?.sections.routes).toEqual(first?.sections.routes);
-  expect((await change("/rib", ribFile(23)))?.sections.routes?.counts.ipv4).toBe(23);
-  // A newer version has settled it.
-  expect((await change("/rib", ribFile(22)))?.sections.routes?.counts.ipv4).toBe(22);
-});
-
-test("a store that went back by itself is brought up to date: nobody rolled it back", async () => {
-  everything();
-  await world.look();
-  const first = await world.manifest();
-  world.files.set("/rib", ribFile(21));
-  world.pass(8 * hour);
-  await world.look();
-  const second = await world.manifest();
-  await world.store.publish(first as Manifest);
-  await world.restart();
-  await world.look();
-  expect((await world.manifest())?.id).toBe(second?.id);
-});
-
 test("a list with faults is told once, and what was right before goes on afterwards", async () => {
   everything();
   await world.look();
@@ -394,17 +275,38 @@ test("a source that was taken off the list leaves the snapshot with its section'
   expect((await world.manifest())?.sections.allocations?.sources.map(({ name }) => name)).toEqual(["ripe"]);
 });
 
+test("a source whose downloads cannot be read keeps its own section as it is, and no other", async () => {
+  everything();
+  await world.look();
+  const state = join(world.folder, "downloads", "ripe", "state.json");
+  renameSync(state, `${state}.away`);
+  symlinkSync(state, state);
+  world.files.set("/vrps", vrpFile(9, "2025-11-21T09:50:12Z")).set("/ripe", delegatedFile("ripencc", 11));
+  world.pass(25 * hour);
+  await world.look();
+  expect(world.runs.at(-1)).toEqual(["vrps"]);
+  rmSync(state);
+  renameSync(`${state}.away`, state);
+  world.pass(25 * hour);
+  await world.look();
+  expect(world.runs.at(-1)).toEqual(["allocations"]);
+});
+
 test("downloads of a source that left the list go after a week, and those of the others stay", async () => {
   everything();
   await world.look();
   const downloads = join(world.folder, "downloads");
   const known = () => Object.keys(JSON.parse(readFileSync(join(world.folder, "schedule.json"), "utf8"))).sort();
-  const used = (source: string) => utimesSync(join(downloads, source), new Date(world.now()), new Date(world.now()));
+  const used = (source: string, ago: number) =>
+    utimesSync(join(downloads, source), new Date(world.now() - ago), new Date(world.now() - ago));
   const before = readdirSync(downloads).sort();
   // That one is a file.
   const all = [...before, "names"].sort();
   expect(known()).toEqual(all);
-  for (const source of before) used(source);
+  // As they were left by a server that was away for a month: what counts is that they are listed.
+  for (const source of before) used(source, 30 * 24 * hour);
+  world.pass(2 * hour);
+  await world.look();
   world.list(`  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true}`);
   world.pass(6 * 24 * hour);
   await world.look();

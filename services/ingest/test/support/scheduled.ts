@@ -19,6 +19,7 @@ import { SourceStock } from "../../src/schedule/source-stock.ts";
 import { readSources } from "../../src/sources/index.ts";
 import { type StoredStock, withStored } from "../../src/uploads/stored-source.ts";
 import { answer, type Behaviour, type HostileServer, serveFile, startHostileServer } from "./hostile-server.ts";
+import { delegatedFile, namesFile, ribFile, vrpFile } from "./made-files.ts";
 
 export interface Scheduled {
   readonly folder: string;
@@ -175,4 +176,15 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
 /** Of the sections of a snapshot, the objects: what is not built anew keeps its own. */
 export function objectsOf(manifest: Manifest | null): Record<string, string> {
   return Object.fromEntries(Object.entries(manifest?.sections ?? {}).map(([name, { object }]) => [name, object]));
+}
+
+/** Routes every 8 h, a registry every day, VRPs every hour, names from a file. */
+export function listEverything(world: Scheduled, registry = "", vrps = ""): void {
+  world.files.set("/rib", ribFile()).set("/ripe", delegatedFile()).set("/vrps", vrpFile());
+  writeFileSync(join(world.folder, "names"), namesFile());
+  world.list(`
+  - {name: rib, section: routes, format: mrt, location: "URL/rib", allow_private: true}
+  - {name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true${registry}}
+  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true${vrps}}
+  - {name: names, section: as_names, format: name-list, location: names}`);
 }

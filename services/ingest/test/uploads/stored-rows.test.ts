@@ -176,10 +176,12 @@ describe("retention", () => {
     for (const id of ["a", "b", "c"]) await upload(id, line("192.0.2.1", 0));
     await repository.forget(2);
     await repository.remove({ fromUpload: 1, toUpload: 1 }, 10);
+    // The number of an upload that has just begun may come before its record.
     await keep(day, 100);
-    expect(await rest()).toEqual(["3:1"]);
+    expect(await rest()).toEqual(["2:1", "3:1"]);
     expect(await repository.uploadCount()).toBe(2);
     await keep(day, 100, newest * 1_000 + 2 * day * 1_000);
+    expect(await rest()).toEqual(["3:1"]);
     expect((await repository.uploads(10)).map(({ id }) => id)).toEqual(["c"]);
   });
 });
