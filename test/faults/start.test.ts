@@ -192,7 +192,7 @@ function damageCurrent(home: string): void {
 describe("sources that fail", () => {
   const failing = (text: string) => {
     const folder = temporaryFolder();
-    writeFileSync(join(folder, "broken.txt"), "not a delegated file\n");
+    writeFileSync(join(folder, "broken.txt"), "no file of a registry\n");
     const path = join(folder, "sources.yaml");
     writeFileSync(path, text);
     return path;
