@@ -49,7 +49,8 @@ async function compare(backing: Backing): Promise<void> {
       const sent = request(`${gateway.url}/api/v1/batch`, { method: "POST", agent, headers }, (response) => {
         let end = "";
         response.on("data", (piece: Buffer) => {
-          end = piece.toString("latin1", Math.max(0, piece.length - 400));
+          // The last piece may be a few bytes.
+          end = (end + piece.toString("latin1", Math.max(0, piece.length - 400))).slice(-400);
         });
         response.once("end", () => (end.includes('"failed_count":0') ? resolve() : reject(new Error(`${response.statusCode} ${end}`))));
         response.once("error", reject);
