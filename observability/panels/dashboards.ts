@@ -221,7 +221,7 @@ const keys: Dashboard = {
         lines(
           "Rejected, as limits cannot be leased",
           "reqps",
-          "Requests that got 503 limits_unavailable because the store is away.",
+          "Requests that got 503 limits_unavailable because the store is unavailable.",
           { "{{instance}}": sum(rate("netfacts_limit_decisions_total", 'decision="limits_unavailable"'), "instance") },
           { thresholds: [null, 0.001], alerts: ["NetfactsLimitStoreUnavailable"] },
         ),

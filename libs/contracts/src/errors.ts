@@ -377,7 +377,7 @@ const table = {
     503,
     "Limits cannot be checked",
     "The request was rejected because the store of keys and limits is unavailable.",
-    "Wait for `Retry-After` seconds.",
+    "Wait for `Retry-After` seconds. If `detail` names batches of the key, they have reserved the rest of its quota: wait until they end.",
     "later",
     1,
   ),

@@ -215,13 +215,13 @@ export function etagInput(generation: Generation, used: readonly SectionName[], 
   return `${sections.join(",")};${warnings.map((warning) => warning.code).join(",")}${sample};${gapDetail(generation, used) ?? ""}`;
 }
 
-/** Of routes: the peers that see them are counted from these, which the manifest has and the object does not. */
+/** What the number of visible peers depends on: the manifest has it, and the object does not. */
 function peersInput({ peers_total, match_peers_min }: SectionEntry): string {
   if (peers_total === undefined) return "";
   return `:${peers_total.ipv4}:${peers_total.ipv6}:${match_peers_min ?? ""}`;
 }
 
-export function maxAge(generation: Generation, used: readonly SectionName[], nowMs: number): number {
+function maxAge(generation: Generation, used: readonly SectionName[], nowMs: number): number {
   let least = maxAgeSecondsMax;
   for (const name of used) {
     const section = generation.manifest.sections[name];

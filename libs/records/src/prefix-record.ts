@@ -186,29 +186,29 @@ function* unannounced(
     const vrp = equal[place] as Vrp;
     if (!isAnnounced(routes, vrp)) yield { vrp, place };
   }
-  const known = uses(generation, vrps);
+  const known = statesIn(generation, vrps);
   const firstPlace = inside.start - equal.length;
   for (let index = Math.max(inside.start, firstPlace + start); index < inside.end; index++) {
-    if (known[index] === use.unknown) known[index] = isAnnounced(routes, vrps.vrpAt(index)) ? use.announced : use.unannounced;
-    if (known[index] === use.unannounced) yield { vrp: vrps.vrpAt(index), place: index - firstPlace };
+    if (known[index] === state.unknown) known[index] = isAnnounced(routes, vrps.vrpAt(index)) ? state.announced : state.unannounced;
+    if (known[index] === state.unannounced) yield { vrp: vrps.vrpAt(index), place: index - firstPlace };
     if (index % stepVrps === 0) yield null;
   }
 }
 
-const use = { unknown: 0, announced: 1, unannounced: 2 } as const;
+const state = { unknown: 0, announced: 1, unannounced: 2 } as const;
 /** What was found of the VRPs of a generation, by their index: a short prefix asks for them by the 100,000. */
-const usesOf = new WeakMap<Generation, Uint8Array>();
+const statesOf = new WeakMap<Generation, Uint8Array>();
 
-function uses(generation: Generation, vrps: VrpSet): Uint8Array {
-  let known = usesOf.get(generation);
+function statesIn(generation: Generation, vrps: VrpSet): Uint8Array {
+  let known = statesOf.get(generation);
   if (known === undefined) {
     known = new Uint8Array(vrps.size);
-    usesOf.set(generation, known);
+    statesOf.set(generation, known);
   }
   return known;
 }
 
-/** Whether any announced route is one that the VRP authorises. A VRP of AS 0 always counts as used: its use is to authorise none (RFC 7607). */
+/** Whether any announced route is one that the VRP authorises. A VRP of AS 0 counts as announced: it authorises no route (RFC 7607). */
 function isAnnounced(routes: RouteTable, vrp: Vrp): boolean {
   if (vrp.asn === 0) return true;
   const exact = routes.prefixes.exact(vrp.prefix);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { listenAt, urlHost } from "./listen-place.ts";
-import type { MetricsRegistry } from "./metrics.ts";
+import type { Metrics } from "./metrics.ts";
 
 export interface OperationsServerOptions {
   readonly host: string;
@@ -14,7 +14,8 @@ export interface OperationsServerOptions {
   ready(): boolean;
   /** What the process waits for, or lacks while it is ready. */
   reasons?(): readonly string[];
-  readonly metrics: { readonly registry: MetricsRegistry };
+  /** They get `netfacts_ready`, which tells the same as `/readyz`. */
+  readonly metrics: Metrics;
 }
 
 export interface OperationsServer {
@@ -39,6 +40,11 @@ export async function startOperationsServer({
   reasons = () => [],
   metrics,
 }: OperationsServerOptions): Promise<OperationsServer> {
+  metrics.gauge({
+    name: "netfacts_ready",
+    help: "1 while /readyz says that the process is ready",
+    collect: (gauge) => gauge.set({}, ready() ? 1 : 0),
+  });
   const routes = new Map<string, Route>([
     ["/healthz", () => ({ status: 200, text: "ok\n" })],
     ["/readyz", () => readiness(ready(), reasons())],

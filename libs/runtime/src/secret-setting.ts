@@ -21,7 +21,7 @@ export function isSecretSetting(name: string): boolean {
 export function readSecretSetting(name: string, env: NodeJS.ProcessEnv = process.env): string {
   const text = (env[name] ?? "").trim();
   const path = env[`${name}_FILE`] ?? "";
-  if (path === "") return text;
+  if (path.trim() === "") return text;
   if (text !== "") throw new ConfigError([`${name} and ${name}_FILE are both set; set only one`]);
   let content: string;
   try {

@@ -96,11 +96,6 @@ export async function runService<Config>({
   try {
     let app: ServiceApp | null = null;
     const ready = () => !closing.signal.aborted && app?.ready() === true;
-    metrics.gauge({
-      name: "netfacts_ready",
-      help: "1 while /readyz says that the process is ready",
-      collect: (gauge) => gauge.set({}, ready() ? 1 : 0),
-    });
     const reasons = new Map<string, string>();
     const operations = await startOperationsServer({
       host: own.TELEMETRY_HOST,

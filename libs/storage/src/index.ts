@@ -58,7 +58,7 @@ export {
 } from "./statement-repository.ts";
 export { type ProfileField, profileFields, type Statement, statementsText } from "./statements.ts";
 export type { Store } from "./store.ts";
-export { isDiskFull, StoreError, type StoreFault } from "./store-error.ts";
+export { isDiskFull, isNotWritable, StoreError, type StoreFault } from "./store-error.ts";
 export { daysOf } from "./usage-batch.ts";
 export {
   type UsageDimension,

@@ -20,11 +20,14 @@ const notWritable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
 /** Whether the code of a system error says that nothing more can be written: the disk, a quota or a file size is at its limit. */
 export const isDiskFull = (code = ""): boolean => fullDisk.has(code);
 
+/** Whether the code of a system error says that this user may not write there, or nobody may. */
+export const isNotWritable = (code = ""): boolean => notWritable.has(code);
+
 /** A system error at a file of the store, or of a copy of it. */
 export function fileError(path: string, cause: unknown): StoreError {
   const { code = "", message } = cause as NodeJS.ErrnoException;
   if (code === "EEXIST") return new StoreError("unavailable", path, "already exists", cause, "choose another path, or remove it first");
-  const fault = notWritable.has(code) ? "readonly" : isDiskFull(code) ? "full" : "unavailable";
+  const fault = isNotWritable(code) ? "readonly" : isDiskFull(code) ? "full" : "unavailable";
   return new StoreError(fault, path, message, cause);
 }
 

@@ -36,7 +36,7 @@ export function sharedSettings(command: Command): SharedSettings {
 
 /** As `make up` has it: NETFACTS_HOME, else `.netfacts`, both relative to the repository and not to the current folder. */
 export function defaultDataDir({ NETFACTS_HOME }: Readonly<NodeJS.ProcessEnv> = process.env): string {
-  return resolve(repository, NETFACTS_HOME || ".netfacts");
+  return resolve(repository, NETFACTS_HOME?.trim() ? NETFACTS_HOME : ".netfacts");
 }
 
 /** What was fetched, and when each source is due. */

@@ -5,7 +5,7 @@ import { rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { isDiskFull } from "@netfacts/storage";
+import { isDiskFull, isNotWritable } from "@netfacts/storage";
 import { CliError } from "./cli-error.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { interruptible } from "./interrupt.ts";
@@ -36,12 +36,10 @@ export function refuseExisting(path: string): void {
     throw new CliError(exitCodes.refused, `${path} already exists: choose another path, or remove it first`);
 }
 
-const notWritable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
-
 /** What a fault of the system at writing is called, and its exit code. */
 export function writeFault({ code = "", message }: NodeJS.ErrnoException): { readonly reason: string; readonly exitCode: ExitCode } {
   if (isDiskFull(code)) return { reason: "the disk is full", exitCode: exitCodes.unavailable };
-  return { reason: message, exitCode: notWritable.has(code) ? exitCodes.unavailable : exitCodes.failed };
+  return { reason: message, exitCode: isNotWritable(code) ? exitCodes.unavailable : exitCodes.failed };
 }
 
 /** The end of a command by a fault of the system at writing; every other error as it is. */

@@ -2,7 +2,7 @@
 
 import { accessSync, closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDiskFull, makeFolder, tryFileLock } from "@netfacts/storage";
+import { isDiskFull, isNotWritable, makeFolder, tryFileLock } from "@netfacts/storage";
 
 /** Who holds the folder, as it says itself: for messages. In a container, the number is that of its own. */
 export interface Owner {
@@ -39,7 +39,7 @@ export class HomeError extends Error {
 function homeFault({ code, message }: NodeJS.ErrnoException): string {
   if (code === "EEXIST" || code === "ENOTDIR") return "is a file, or is inside one";
   if (code === "ENOENT") return "cannot be created";
-  if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "is not writable for this user";
+  if (isNotWritable(code)) return "is not writable for this user";
   if (isDiskFull(code)) return "is on a full disk";
   return `cannot be used (${message})`;
 }

@@ -78,11 +78,6 @@ export async function start(telemetry: Telemetry): Promise<void> {
     measureProcess(metrics);
     let isListening = false;
     const ready = () => isListening && !stopping.signal.aborted;
-    metrics.gauge({
-      name: "netfacts_ready",
-      help: "1 while /readyz says that the process is ready",
-      collect: (gauge) => gauge.set({}, ready() ? 1 : 0),
-    });
     // Before all else, so that it is closed last: probes see a start and a stop.
     const operations = await startOperationsServer({
       host: own.TELEMETRY_HOST,

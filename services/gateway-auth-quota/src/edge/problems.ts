@@ -55,7 +55,6 @@ export function installProblems(app: FastifyInstance, options: ProblemOptions): 
 function bodyProblem(error: unknown): ProblemError | null {
   switch ((error as { readonly code?: unknown } | null)?.code) {
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-    case "FST_ERR_CTP_EMPTY_TYPE":
       return new ProblemError("unsupported_media_type", { detail: "`Content-Type` is not one media type, such as `application/json`." });
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return new ProblemError("payload_too_large");

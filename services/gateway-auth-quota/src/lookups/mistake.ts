@@ -1,6 +1,6 @@
 /** Why a text is no address, prefix or AS number, and what was meant, where only one thing can have been. */
 
-import { formatAddress, formatPrefix, hostPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import { formatAddress, formatIpv4, formatPrefix, hostPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 
 export interface Mistake {
   /** Goes on after "is not an IPv4 or IPv6 address" and the like; null where nothing more can be said. */
@@ -72,7 +72,7 @@ export function asnMistake(text: string): Mistake {
   return because("asdot has two parts of 0 to 65535");
 }
 
-/** Of a text that names what changed: neither an AS number nor, as it has no length, a prefix. */
+/** Why a text names neither an AS nor a prefix; it has no length. */
 export function changesMistake(text: string): Mistake {
   const address = text.length > charsMax ? null : parseAddress(text);
   if (address === null) return asnMistake(text);
@@ -88,7 +88,7 @@ function asnPath(text: string): string {
 function octetsOf(text: string): string | null {
   const number = /^([1-9]\d{0,9}|0x[0-9a-f]{1,8})$/i.test(text) ? Number(text) : 0;
   if (number < 0x100_0000 || number > 0xffff_ffff) return null;
-  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join(".");
+  return formatIpv4(number);
 }
 
 /** @returns what is wrong with the numbers of a text that was meant to be an IPv4 address. */

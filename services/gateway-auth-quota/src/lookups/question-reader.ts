@@ -84,7 +84,7 @@ export class QuestionReader {
     return this.#asn("path.asn", this.#path.asn ?? "");
   }
 
-  /** Of a path that names an AS or a prefix, and has no prefix. */
+  /** The AS of a path that may name an AS or a prefix, and has no prefix. */
   pathChanged(): number {
     const text = this.#path.asn ?? "";
     const asn = parseAsn(text);

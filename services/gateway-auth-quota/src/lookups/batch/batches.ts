@@ -266,15 +266,11 @@ export class Batches {
     const refused = Math.floor(items.reduce((count, item) => count + refusals(item), 0) / refusedOfUnit);
     // By itself: it was work, also if the rest is refused.
     await rate.payRefusals(refused, unitsOf(items));
-    try {
+    const take = async (): Promise<void> => {
       await rate.pay(items, refused);
       await units.reserve(valid, valid);
-    } catch (error) {
-      if (refused > 0) rate.abandon(new Set());
-      else pass.withdraw();
-      throw error;
-    }
-    pass.settle(false);
+    };
+    await (refused > 0 ? payFirst(pass, take, () => rate.abandon()) : payFirst(pass, take));
     return this.#answer(request, reply, open, { format: form.answered, endsAt: performance.now() + settings.documentMs }, async (run) => {
       for (const item of items) {
         await run.room();
@@ -472,12 +468,12 @@ export class Batches {
   }
 }
 
-/** Takes the units before the first question is asked; where there are none for them, the request costs no rate either. */
-async function payFirst(pass: Pass, take: () => Promise<void>): Promise<void> {
+/** Takes the units before the first question is asked; where there are none, `undo` gives back what was taken: by default all, so that the request costs no rate either. */
+async function payFirst(pass: Pass, take: () => Promise<void>, undo = () => pass.withdraw()): Promise<void> {
   try {
     await take();
   } catch (error) {
-    pass.withdraw();
+    undo();
     throw error;
   }
   pass.settle(false);

@@ -60,7 +60,7 @@ function pastBlanks(text: string, from: number): number {
   return blanks.lastIndex;
 }
 
-/** What is wrong with an item that does not end. Of a long one that is all: to look for more would take as long as to parse it. */
+/** What is wrong with an item that does not end. For a long item, that is all: to look for more would take as long as to parse it. */
 function endlessFault(text: string, start: number): JsonFault {
   const inside = text.length - start <= lineBytesMax ? jsonFault(text, start) : null;
   return inside ?? placeIn(text, text.length, "");
@@ -84,7 +84,7 @@ function itemEnd(text: string, start: number): number | null {
   return null;
 }
 
-/** Of the closing quote; the length of the text, or more, where there is none. */
+/** The place of the closing quote; the length of the text, or more, where there is none. */
 function stringEnd(text: string, start: number): number {
   let at = start + 1;
   for (let char = text.charCodeAt(at); at < text.length && char !== quote; char = text.charCodeAt(at)) at += char === backslash ? 2 : 1;

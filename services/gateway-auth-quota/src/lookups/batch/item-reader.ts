@@ -37,7 +37,7 @@ export interface AskedItem {
 /** What is no question, or none that may be asked. */
 export interface Refused {
   readonly problem: ProblemError;
-  /** Length of its text in characters, which is what reading it cost; absent where a limit refuses it. */
+  /** Length of its text, which is what reading it cost: characters in a document, bytes of a line; absent where a limit refuses it. */
   readonly length?: number;
   /** What could be read of it, as JSON. */
   readonly echo: string;

@@ -83,8 +83,8 @@ export class RateUnits {
     if (problem !== null && errors[problem.code].status >= 500) paid.giveBack(rateUnits(item));
   }
 
-  /** The client is gone: what was not asked for it costs nothing. */
-  abandon(asked: ReadonlySet<Item>): void {
+  /** Items that were not asked cost nothing: the client is gone, or a limit refuses the document. */
+  abandon(asked: ReadonlySet<Item> = new Set()): void {
     for (const [item, paid] of this.#paid) if (!asked.has(item)) paid.giveBack(rateUnits(item));
     this.#paid.clear();
   }
