@@ -9,7 +9,7 @@ import type { RunOutcome } from "./runs/run-threads.ts";
 const durationBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
 
 /** A source of the list, as far as it is measured. */
-export interface ListedSource {
+export interface MeasuredSource {
   readonly section: SectionName;
   /** Checks that failed since the last one that succeeded. */
   readonly failures: number;
@@ -66,10 +66,10 @@ export function createIngestMetrics(metrics: Metrics) {
     help: "1 while a section is kept at its previous version because it shrank too much",
     labelNames: ["section"],
   });
-  let listed: ReadonlyMap<string, ListedSource> = new Map();
+  let listed: ReadonlyMap<string, MeasuredSource> = new Map();
   return {
     /** Begins the counts of listed sources at 0, and ends the gauges of sources and sections that are listed no more. @param sources  by name */
-    listSources(sources: ReadonlyMap<string, ListedSource>): void {
+    listSources(sources: ReadonlyMap<string, MeasuredSource>): void {
       for (const [source, { failures, isRefused }] of sources) {
         sourceFailures.inc({ source }, 0);
         failuresInARow.set({ source }, failures);
@@ -149,7 +149,7 @@ export function createIngestMetrics(metrics: Metrics) {
 }
 
 /** ASPAs come with the VRPs. */
-function sectionsOf(sources: ReadonlyMap<string, ListedSource>): ReadonlySet<SectionName> {
+function sectionsOf(sources: ReadonlyMap<string, MeasuredSource>): ReadonlySet<SectionName> {
   return new Set([...sources.values()].flatMap(({ section }) => (section === "vrps" ? [section, "aspas"] : [section])));
 }
 

@@ -17,7 +17,7 @@ interface Segment {
 }
 
 /** Ascending, apart from each other. */
-interface Segments {
+export interface Segments {
   readonly 4: Segment[];
   readonly 6: Segment[];
 }

@@ -18,7 +18,7 @@ parentPort?.on("message", async (work: FeedWork) => {
   parentPort?.postMessage(answer);
 });
 
-/** The URLs that a dump refers to, in their order. Those that are too many are left out: of each host as many as of others, its shortest first. */
+/** The URLs that a dump refers to, in their order. Those that are too many are left out: hosts get equal shares, short URLs first. */
 async function referencesIn({ path, bounds, urlsMax }: FeedWork & { readonly kind: "references" }): Promise<string[]> {
   const { references } = await readGeofeedReferences({ file: path, chunks: openContent(path).stream, ...bounds });
   const urls = [...new Set(references.map(({ url }) => url))].sort();

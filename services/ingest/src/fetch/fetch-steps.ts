@@ -58,8 +58,8 @@ export async function readSteps(downloads: string, source: string): Promise<Step
 
 /**
  * Resolves when every step from `since` on is here that its publisher has. What is here is not asked for again, but for the newest one, which may
- * have been fetched while it was written. A step is absent when a later one is there, or twelve later ones should be; it is not asked for again.
- * Steps before `since` are removed.
+ * have been fetched while it was written. A step is absent when a later one is there, or twelve later ones should be. It is not asked for again,
+ * except once when a later one arrives, if it was absent by the clock alone. Steps before `since` are removed.
  *
  * @param since  Unix seconds.
  * @throws FetchError; what came before it stays. `absent` when twelve steps in a row are not there.

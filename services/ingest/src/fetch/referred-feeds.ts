@@ -11,7 +11,7 @@
 import { createHash } from "node:crypto";
 import { link, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { feedBytesMax, feedSecondsMax as readerSecondsMax } from "../readers/feed-entries.ts";
+import { feedBytesMax, feedReadSecondsMax } from "../readers/feed-entries.ts";
 import type { ReferredFeed } from "../readers/referred-geofeeds.ts";
 import { type SourceConfig, shownUrl } from "../sources/index.ts";
 import { replaceFile, urlDigestOf } from "./download-folder.ts";
@@ -373,7 +373,7 @@ class FeedRound {
   ): Promise<FeedSize | string> {
     const { entries, effort } = feed;
     if (sha256 === feed.sha256 && entries !== undefined && effort !== undefined) return { entries, effort };
-    const answer = await this.#context.thread.read({ kind: "geofeed", path }, readerSecondsMax + graceSeconds);
+    const answer = await this.#context.thread.read({ kind: "geofeed", path }, feedReadSecondsMax + graceSeconds);
     // The time that others took before it is not its host's.
     host.ms += answer.ms;
     return answer.ok ? answer.value : answer.message;

@@ -56,12 +56,10 @@ export class ReadContents {
   }
 
   /** For a source that was noted, and counts for nothing after all. */
-  forget(name: string): void {
-    for (const [key, contents] of this.#read)
-      this.#read.set(
-        key,
-        contents.filter(({ source }) => source.name !== name),
-      );
+  forget(source: SourceConfig): void {
+    const key = saidOf(source);
+    const others = this.#read.get(key)?.filter((one) => one.source.name !== source.name);
+    this.#read.set(key, others ?? []);
   }
 }
 

@@ -122,7 +122,7 @@ async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Pro
     // What a reader makes of being stopped is no fault of its source.
     signal.throwIfAborted();
     // Nothing is the same as what was not used.
-    found.contents.forget(source.name);
+    found.contents.forget(source);
     const lastGood = source.required ? null : (source.fetched?.lastGood ?? null);
     const isKept = lastGood !== null && (await succeeds(() => readListed(run, found, { ...source, location: lastGood }, error as Error)));
     signal.throwIfAborted();

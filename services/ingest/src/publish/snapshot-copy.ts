@@ -1,6 +1,13 @@
 /** Ingest's own copy of the snapshot in service: what the store of snapshots loses of it is put back. */
 
-import { type Manifest, openFolderStore, SnapshotError, type SnapshotStore, SnapshotUnavailableError } from "@netfacts/snapshot";
+import {
+  type Manifest,
+  openFolderStore,
+  SnapshotError,
+  type SnapshotStore,
+  SnapshotUnavailableError,
+  type TakenBackVersion,
+} from "@netfacts/snapshot";
 
 export interface SnapshotCopyDeps {
   /** Folder of the copy, for this process alone; made when something is first copied. */
@@ -34,8 +41,8 @@ export class SnapshotCopy {
   #told = "";
   /** The failure of the last try to put something back. */
   #notTaken: unknown = null;
-  /** The snapshot whose copy this process has read to its end. */
-  #copied: string | null = null;
+  /** The snapshot that this process copied last, and what was taken back then. */
+  #copied = "";
   /** The snapshot that was whole in the store, and the mark of its objects then: it is read again when either differs. */
   #whole = { id: "", mark: "" };
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
@@ -89,8 +96,14 @@ export class SnapshotCopy {
     try {
       await this.#inTurn(async () => {
         await this.#restore();
-        const active = (await this.#deps.store.pointer())?.active ?? null;
-        if (active !== null && active !== this.#copied) await this.#take(active);
+        const { store } = this.#deps;
+        const active = (await store.pointer())?.active ?? null;
+        if (active === null) return;
+        const takenBack = await store.takenBack();
+        const wanted = `${active} ${JSON.stringify(takenBack)}`;
+        if (wanted === this.#copied) return;
+        await this.#take(active, takenBack);
+        this.#copied = wanted;
       });
       this.#told = "";
     } catch (err) {
@@ -121,7 +134,7 @@ export class SnapshotCopy {
     return turn;
   }
 
-  async #take(id: string): Promise<void> {
+  async #take(id: string, takenBack: readonly TakenBackVersion[]): Promise<void> {
     const { store } = this.#deps;
     const manifest = await store.getManifest(id);
     for (const { object, bytes } of objectsOf(manifest)) {
@@ -132,8 +145,7 @@ export class SnapshotCopy {
       );
       if (!isThere) await this.#copy.putObject(await store.getObject(object, bytes));
     }
-    await this.#copy.publish(manifest, { takenBack: await store.takenBack() });
-    this.#copied = id;
+    await this.#copy.publish(manifest, { takenBack });
   }
 
   async #restore(): Promise<void> {

@@ -11,7 +11,7 @@ import { type SkippedRecords, Tally } from "./reader-report.ts";
 /** The largest have some 300,000 entries in 20 MB. */
 export const feedBytesMax = 32 << 20;
 export const feedRecordsMax = 400_000;
-export const feedSecondsMax = 30;
+export const feedReadSecondsMax = 30;
 /** For each record that there is room for, so much may be read: valid lines, invalid ones, and comments. */
 const linesPerRecord = 4;
 const bytesPerRecord = 512;
@@ -43,7 +43,7 @@ export interface FeedEntries {
  */
 export async function readFeedEntries(path: string): Promise<FeedEntries> {
   const { stream } = openContent(path);
-  const content = { file: path, chunks: stream, bytesMax: feedBytesMax, secondsMax: feedSecondsMax, badRecordsMax: 1 };
+  const content = { file: path, chunks: stream, bytesMax: feedBytesMax, secondsMax: feedReadSecondsMax, badRecordsMax: 1 };
   const { chunks, meter } = boundedContent(content);
   const entries = new Map<string, FeedEntry>();
   const tally = new Tally();

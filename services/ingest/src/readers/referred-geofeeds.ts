@@ -3,7 +3,7 @@
 import { formatPrefix } from "@netfacts/address";
 import type { PlaceNames, SectionRecord } from "@netfacts/snapshot";
 import { inFairOrder } from "../assembly/fair-order.ts";
-import { partsWithin, type RangesByUrl, rangesByUrl } from "../assembly/referred-ranges.ts";
+import { partsWithin, rangesByUrl, type Segments } from "../assembly/referred-ranges.ts";
 import { feedRecordsMax, readFeedEntries } from "./feed-entries.ts";
 import { isCovered, notCovered } from "./location-fields.ts";
 import { type ReaderReport, type SkippedRecords, type SourceContent, Tally } from "./reader-report.ts";
@@ -53,13 +53,13 @@ export async function readReferredGeofeeds(
   const failures: string[] = [];
   let used = 0;
   let signed = 0;
-  const readable: (ReferredFeed & { readonly path: string; readonly weight: number })[] = [];
+  const readable: (ReferredFeed & { readonly path: string; readonly weight: number; readonly segments: Segments })[] = [];
   for (const [url, segments] of [...ranges].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const feed = known.get(url);
     if (feed === undefined || feed.error !== null) failures.push(`${url}: ${feed?.error ?? "was not fetched"}`);
     if (feed?.path == null) continue;
     const { entries = feedRecordsMax, effort = 0, path } = feed;
-    readable.push({ ...feed, path, weight: Math.max(entries, effort) + segments[4].length + segments[6].length });
+    readable.push({ ...feed, path, segments, weight: Math.max(entries, effort) + segments[4].length + segments[6].length });
   }
   let effortLeft = recordsMax;
   for (const feed of inFairOrder(readable)) {
@@ -67,7 +67,7 @@ export async function readReferredGeofeeds(
     try {
       if (effort > effortLeft) throw new Error(leftOut(recordsMax));
       effortLeft -= effort;
-      const found = await readFeed(feed, { content, ranges });
+      const found = await readFeed(feed, content.covers);
       if (feed.effort === undefined) effortLeft -= found.effort;
       if (records.length + found.records.size > recordsMax) throw new Error(leftOut(recordsMax));
       for (const { prefix, place } of found.records.values()) records.push({ prefix, place: shared(place, places) });
@@ -114,11 +114,6 @@ function leftOut(recordsMax: number): string {
   return `is left out: the geofeeds of a source have room for ${recordsMax} prefixes, and smaller ones go first`;
 }
 
-interface FeedContext {
-  readonly content: Pick<SourceContent, "covers">;
-  readonly ranges: RangesByUrl;
-}
-
 interface FeedReading {
   readonly records: ReadonlyMap<string, LocationRecord>;
   readonly skipped: readonly SkippedRecords[];
@@ -127,10 +122,9 @@ interface FeedReading {
 }
 
 async function readFeed(
-  { url, path }: { readonly url: string; readonly path: string },
-  { content: { covers }, ranges }: FeedContext,
+  { path, segments }: { readonly path: string; readonly segments: Segments },
+  covers: SourceContent["covers"],
 ): Promise<FeedReading> {
-  const segments = ranges.get(url) ?? { 4: [], 6: [] };
   const { entries, skipped, isSigned, effort } = await readFeedEntries(path);
   const tally = new Tally();
   // Longer entries replace the parts that they share with shorter ones.

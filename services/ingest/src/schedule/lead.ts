@@ -5,10 +5,11 @@ import type { SourceSchedule } from "@netfacts/contracts";
 import type { SnapshotStore } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 import type { FetchContext } from "../fetch/index.ts";
+import type { IngestMetrics } from "../metrics.ts";
 import { OverrideFile, overridesIn } from "../overrides/override-file.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
-import { type RtrMetrics, RtrSources } from "../rtr/index.ts";
+import { RtrSources } from "../rtr/index.ts";
 import type { RunManager } from "../runs/run-manager.ts";
 import { readSources, type SourceConfig } from "../sources/index.ts";
 import { StatementKeeper } from "../statements/keep-statements.ts";
@@ -21,7 +22,7 @@ import { Scheduler } from "./scheduler.ts";
 import { SourceStates } from "./source-state.ts";
 import { SourceStock, type SourceStockDeps } from "./source-stock.ts";
 
-export interface LeadDeps extends Omit<SourceStockDeps, "states" | "fetching"> {
+export interface LeadDeps extends Omit<SourceStockDeps, "states" | "fetching" | "metrics"> {
   /** Path of the sources.yaml; empty: none is set, and nothing is asked for. */
   readonly sources: string;
   /** Folder of downloads and of the schedule's state. */
@@ -32,7 +33,7 @@ export interface LeadDeps extends Omit<SourceStockDeps, "states" | "fetching"> {
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "takenBack">;
   readonly profiles: Pick<Store["profiles"], "list" | "state">;
   readonly statements: Store["statements"];
-  readonly rtrMetrics: RtrMetrics;
+  readonly metrics: IngestMetrics;
   /** From a change of an RTR session to the run that publishes it. */
   readonly rtrDelayMs: number;
 }
@@ -61,9 +62,9 @@ export class Lead {
 
   constructor(deps: LeadDeps) {
     this.#deps = deps;
-    const { stateFolder, rtrMetrics: metrics, rtrDelayMs: delayMs, log } = deps;
+    const { stateFolder, metrics, rtrDelayMs: delayMs, log } = deps;
     const onChange = () => this.#scheduler?.poke();
-    this.#rtr = new RtrSources({ folder: join(stateFolder, "rtr"), metrics, delayMs, log, onChange });
+    this.#rtr = new RtrSources({ folder: join(stateFolder, "rtr"), metrics: metrics.rtr, delayMs, log, onChange });
     const onOverride = () => this.#scheduler?.pokeFollowed();
     this.#overrides = new OverrideFile({ stateFolder, profiles: deps.profiles, log, onChange: onOverride });
     this.#statements = new StatementKeeper({ folder: this.statementFolder, statements: deps.statements, log });

@@ -7,14 +7,15 @@ import type { SourceStock } from "./source-stock.ts";
 
 export async function scheduleOf(source: SourceConfig, stock: SourceStock): Promise<SourceSchedule> {
   const { checkedAt, succeededAt, nextAt, failures, error } = stock.state(source);
-  const file = await stock.ready(source, true);
+  const newest = stock.newest(source);
+  const file = await newest;
   return {
     checked_at: timestampOrNull(checkedAt),
     succeeded_at: timestampOrNull(succeededAt),
     next_check_at: timestampOrNull(nextAt),
     failures,
     error,
-    refused: await stock.refusal(source),
+    refused: await stock.refusal(source, newest),
     url: file?.url ?? null,
     fetched_at: timestampOrNull(file?.fetchedAt ?? null),
     sha256: file?.sha256 ?? null,

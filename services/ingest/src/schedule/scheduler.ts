@@ -34,8 +34,8 @@ export interface SchedulerDeps {
   readonly stored?: StoredStock | undefined;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "takenBack">;
   readonly runs: Pick<RunManager, "run" | "runBeside" | "idle">;
-  /** Null or absent: nobody asks for them. */
-  readonly metrics?: Pick<IngestMetrics, "sectionRefused" | "listFaults"> | null;
+  /** Absent: nobody asks for them. */
+  readonly metrics?: Pick<IngestMetrics, "sectionRefused" | "listFaults">;
   readonly clock: { now(): number };
   readonly log: {
     info(fields: object, message: string): void;
@@ -234,18 +234,18 @@ export class Scheduler {
     const unreadable = new Map<string, Error>();
     const newest = await readyFiles(config.sources, stock, false, ({ name }, error) => unreadable.set(name, error));
     this.#tellUnreadable(unreadable);
+    // Without what cannot be read now, even an optional source would leave its section.
+    const kept = new Set(config.sources.filter(({ name }) => unreadable.has(name)).map(sectionOf));
+    const listed = config.sources.filter((source) => !kept.has(sectionOf(source)));
     const current = await this.#current();
     const isLeftAlone = ({ format }: SourceConfig) => format === storedFormat && this.#isBefore(this.#noStoredBefore);
     const versions = new Map(
-      config.sources.map((source) => [
-        source.name,
-        isLeftAlone(source) ? null : versionOf(source, readyFile(newest, source.name), current),
-      ]),
+      listed.map((source) => [source.name, isLeftAlone(source) ? null : versionOf(source, readyFile(newest, source.name), current)]),
     );
-    let { sections: planned, waiting } = planOf(config.sources, versions, current);
-    const earlier = await this.#earlierFor(waiting, config.sources, versions, current);
+    let { sections: planned, waiting } = planOf(listed, versions, current);
+    const earlier = await this.#earlierFor(waiting, listed, versions, current);
     for (const [name, { sha256 }] of Object.entries(earlier)) versions.set(name, sha256);
-    if (Object.keys(earlier).length > 0) ({ sections: planned, waiting } = planOf(config.sources, versions, current));
+    if (Object.keys(earlier).length > 0) ({ sections: planned, waiting } = planOf(listed, versions, current));
     const files = { ...newest, ...earlier };
     // A session tells by itself what its caches do.
     const isSession = (name: string) => config.sources.some((source) => source.name === name && source.format === "rtr");
@@ -254,9 +254,7 @@ export class Scheduler {
       log.warn({ waiting: Object.fromEntries(awaited) }, "sections are kept, because a source that they need has no usable version");
     for (const section of new Set(config.sources.map(sectionOf))) this.#told.waiting.set(section, waiting.get(section));
     const held = await this.#heldBack(planned, config, versions, current);
-    // Without what cannot be read now, even an optional source would leave its section.
-    const kept = new Set(config.sources.filter(({ name }) => unreadable.has(name)).map(sectionOf));
-    const sections = planned.filter((section) => !held.has(section) && !kept.has(section));
+    const sections = planned.filter((section) => !held.has(section));
     if (sections.length === 0) return false;
     const sources = config.sources.filter((source) => sections.includes(sectionOf(source)));
     try {

@@ -85,7 +85,7 @@ export class SourceStates {
     this.#timer ??= setTimeout(() => void this.save().catch(() => undefined), savedWithinMs).unref();
   }
 
-  /** Drops sources that are not listed and were last checked before that time, Unix ms. Kept as a change is. */
+  /** Drops sources that are not listed and were last checked before that time, Unix ms. In the file with the next `save`. */
   forget(listed: ReadonlySet<string>, before: number): void {
     for (const [name, { checkedAt }] of this.#states) {
       if (listed.has(name) || (checkedAt ?? 0) >= before) continue;

@@ -32,15 +32,7 @@ export interface SourceStockDeps {
   /** Null: nobody asks for them. */
   readonly metrics: Pick<
     IngestMetrics,
-    | "fetches"
-    | "failuresInARow"
-    | "fetchedBytes"
-    | "fetchSeconds"
-    | "sourceSuccess"
-    | "sourceNext"
-    | "listSources"
-    | "listFaults"
-    | "sectionRefused"
+    "fetches" | "failuresInARow" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext" | "listSources"
   > | null;
   readonly log: {
     info(fields: object, message: string): void;
@@ -96,14 +88,18 @@ export class SourceStock {
   }
 
   /** Why a run could not use the newest version that is here; null: it could, or none has tried. */
-  async refusal(source: SourceConfig): Promise<string | null> {
+  async refusal(source: SourceConfig, newest = this.newest(source)): Promise<string | null> {
     const { refused } = this.state(source);
     if (refused === null) return null;
     // One of the files of updates was refused: it is none that is told by the version of all.
     if (source.section === "updates") return refused.error;
-    // A folder that cannot be read tells of no other version.
-    const newest = await this.ready(source, true).catch(() => null);
-    return newest === null || newest.sha256 === refused.sha256 ? refused.error : null;
+    const file = await newest;
+    return file === null || file.sha256 === refused.sha256 ? refused.error : null;
+  }
+
+  /** What is here, also a version that a run could not use; null: nothing, or it cannot be read now. */
+  newest(source: SourceConfig): Promise<ReadyFile | null> {
+    return this.ready(source, true).catch(() => null);
   }
 
   /**

@@ -3,7 +3,6 @@
 import type { StoreSource } from "@netfacts/snapshot";
 import type { ObservationRepository } from "@netfacts/storage";
 import type { Term } from "../leadership/leadership.ts";
-import type { IngestMetrics } from "../metrics.ts";
 import { measureKept } from "../publish/kept-snapshots.ts";
 import { type Activation, RunManager, type RunManagerDeps } from "../runs/run-manager.ts";
 import { RunThreads } from "../runs/run-threads.ts";
@@ -21,7 +20,7 @@ export interface LedObservations {
 }
 
 export interface TermWorkDeps
-  extends Omit<LeadDeps, "stored" | "rtrMetrics" | "snapshots" | "profiles" | "statements" | "log" | "metrics">,
+  extends Omit<LeadDeps, "stored" | "snapshots" | "profiles" | "statements" | "log">,
     Pick<RunManagerDeps, "snapshots" | "restore" | "log"> {
   readonly store: RunManagerDeps["store"] & { readonly profiles: LeadDeps["profiles"]; readonly statements: LeadDeps["statements"] };
   readonly snapshots: RunManagerDeps["snapshots"] & Parameters<typeof measureKept>[0];
@@ -30,7 +29,6 @@ export interface TermWorkDeps
   /** Undefined: none are read. */
   readonly observations: LedObservations | undefined;
   readonly activation: Activation;
-  readonly metrics: IngestMetrics;
 }
 
 export class TermWork {
@@ -58,7 +56,7 @@ export class TermWork {
             onChange: () => this.lead.poke(),
           });
     const { profiles, statements } = store;
-    this.lead = new Lead({ ...deps, stored: this.#stored, profiles, statements, rtrMetrics: metrics.rtr });
+    this.lead = new Lead({ ...deps, stored: this.#stored, profiles, statements });
     this.#threads = new RunThreads(deps.snapshotSource);
     const { lead } = this;
     this.runs = new RunManager(

@@ -69,7 +69,7 @@ export class Uploads {
     await Promise.allSettled(this.#underWay);
   }
 
-  /** Stores a body, and writes to the audit who begins an upload or goes on with that of another key. @throws ProblemError, StoreError; what the body throws. */
+  /** Stores a body. The audit has who begins an upload, and each request of another key. @throws ProblemError, StoreError; what the body throws. */
   receive(request: UploadRequest): Promise<UploadRecord> {
     return this.#counted(this.#receive(request));
   }
@@ -95,7 +95,7 @@ export class Uploads {
           detail: `There are more than ${uploadRecordsMax} uploads; ingest is about to delete the oldest. Send fewer and larger files.`,
         });
       const begun = { id: uploadId, format, source: source ?? existing?.source ?? uploadId, keyId: by.keyId };
-      // Each further part by the same key is of the same change.
+      // Further parts of the key that began it are of the same change.
       if (existing === null || existing.keyId !== by.keyId) {
         const details = { upload: uploadId, format };
         await audit.append({ at: clock.now(), ...by, action: "observations.upload", target: begun.source, details });

@@ -50,7 +50,7 @@ test("a stop ends what is read and what waits, with its reason", async () => {
   expect(await Promise.allSettled(readings)).toMatchObject([{ reason: { message: "stop" } }, { reason: { message: "stop" } }]);
 });
 
-test("of the URLs of a dump that are too many, each host keeps as many as others", async () => {
+test("if a dump has too many URLs, hosts get equal shares, short URLs first", async () => {
   const path = join(folder, "dump");
   const urls = [..."abcdefgh"]
     .map((name) => `https://a.example/${name}`)

@@ -137,7 +137,7 @@ describe("an upload", () => {
   });
 });
 
-test("the audit has each upload, once for each key that sends to it", async () => {
+test("the audit has each upload, and each request of another key", async () => {
   const line = (last: number) => `${observation(`10.9.0.${last}`)}\n`;
   const parts = [1, 2, 3].map(line);
   const part = { upload: "audited", part: true };

@@ -176,7 +176,8 @@ test("what operators took back is copied and restored with the snapshot", async 
   const path = join(folder, "store");
   const store = openFolderStore(path);
   const takenBack = [{ section: "as_names", name: "own", format: "name-list", sha256: "1" }] as const;
-  const { id } = await publishMade(store, { names: madeNames({ 1: "one" }) }, { takenBack });
+  const manifest = await publishMade(store, { names: madeNames({ 1: "one" }) });
+  const { id } = manifest;
   const copy = new SnapshotCopy({
     folder: join(folder, "serving"),
     store,
@@ -189,6 +190,9 @@ test("what operators took back is copied and restored with the snapshot", async 
     copy.start();
     const serving = openFolderStore(join(folder, "serving"));
     await until(async () => (await serving.currentId()) === id);
+    // As when an operator goes back to what was never replaced.
+    await store.publish(manifest, { takenBack });
+    await until(async () => (await serving.takenBack()).length === 1);
     rmSync(path, { recursive: true });
     await until(async () => (await store.currentId()) === id);
     expect(await store.takenBack()).toEqual(takenBack);

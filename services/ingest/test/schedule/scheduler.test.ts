@@ -292,6 +292,25 @@ test("a source whose downloads cannot be read keeps its own section as it is, an
   expect(world.runs.at(-1)).toEqual(["allocations"]);
 });
 
+test("an optional table whose download cannot be read keeps routes and VRPs as they are", async () => {
+  everything();
+  world.files.set("/more", ribFile(7));
+  const listed = readFileSync(join(world.folder, "sources.yaml"), "utf8");
+  writeFileSync(
+    join(world.folder, "sources.yaml"),
+    `${listed}\n  - {name: more, section: routes, format: mrt, location: "${world.server.url}/more", allow_private: true, required: false}\n`,
+  );
+  await world.look();
+  const before = world.runs.length;
+  const state = join(world.folder, "downloads", "more", "state.json");
+  rmSync(state);
+  symlinkSync(state, state);
+  world.files.set("/rib", ribFile(21));
+  world.pass(8 * hour);
+  await world.look();
+  expect(world.runs.slice(before)).toEqual([]);
+});
+
 test("downloads of a source that left the list go after a week, and those of the others stay", async () => {
   everything();
   await world.look();
