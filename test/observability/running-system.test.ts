@@ -204,7 +204,11 @@ test("NATS is slow: alerts on the latency", async () => {
       await sleep(200);
     }
   })();
-  await untilFiring(["NetfactsLatencyBudgetBurnsFast", "NetfactsLatencyBudgetBurnsSlowly"], ["NetfactsServiceUnanswered"]).finally(() => {
+  await untilFiring(
+    ["NetfactsLatencyBudgetBurnsFast", "NetfactsLatencyBudgetBurnsSlowly"],
+    // On a busy machine an answer that waits for two such pauses comes after its deadline.
+    ["NetfactsServiceUnanswered", "NetfactsErrorBudgetBurnsFast", "NetfactsErrorBudgetBurnsSlowly"],
+  ).finally(() => {
     isOn = false;
   });
   await slow;
