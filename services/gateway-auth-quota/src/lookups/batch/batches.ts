@@ -2,7 +2,6 @@
 
 import type { ServerResponse } from "node:http";
 import { contentTypes, errors, ProblemError } from "@netfacts/contracts";
-import { Shares } from "@netfacts/messaging";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { permitBody } from "../../edge/body-permission.ts";
 import type { CallerTurns } from "../../edge/caller-turns.ts";
@@ -10,8 +9,6 @@ import type { Compressor } from "../../edge/compression.ts";
 import { echoPath } from "../../edge/echo.ts";
 import type { Guard, Pass } from "../../edge/guard.ts";
 import type { RequestLog } from "../../edge/observe.ts";
-import { shortageOf } from "../../edge/shortage.ts";
-import type { VerifiedKey } from "../../keys/index.ts";
 import type { Limiter } from "../../limits/index.ts";
 import type { GatewayMetrics } from "../../metrics.ts";
 import { discardBody } from "../../proxy/request-body.ts";
@@ -23,12 +20,14 @@ import { BatchRun } from "./batch-run.ts";
 import { BodySource, ClientGoneError } from "./body-source.ts";
 import { type Form, type Format, readForm } from "./form.ts";
 import { HeldKey } from "./held-key.ts";
-import type { AskedItem, Item } from "./item-reader.ts";
+import type { Item } from "./item-reader.ts";
 import { type Line, LineSplitter } from "./lines.ts";
 import { MonthUnits } from "./month-units.ts";
+import { PaidLines, reserveLines } from "./paid-lines.ts";
+import { BatchPlaces } from "./places.ts";
 import { ProgressWatch } from "./progress-watch.ts";
 import { bodyBytesMax, bodyTooLarge, readDocument, readLine, readLines } from "./questions.ts";
-import { RateUnits, rateUnits, refusals, refusedOfUnit, unitsOf, unitsOfUnread } from "./rate-units.ts";
+import { RateUnits, refusals, refusedOfUnit, unitsOf, unitsOfUnread } from "./rate-units.ts";
 import { ResultTexts } from "./result-texts.ts";
 
 export interface BatchSettings {
@@ -69,17 +68,6 @@ interface OpenBatch {
   readonly begun: (run: BatchRun) => void;
 }
 
-/** A batch that takes one of the places. */
-interface Place {
-  readonly bucket: string;
-  /** Gives the place back, once. */
-  readonly free: () => void;
-  /** Ends the batch. */
-  takeBack: (problem: ProblemError) => void;
-}
-
-/** Lines of a stream that units are reserved for at a time. */
-const reserveLines = 256;
 /** A stop waits for the answers to what was asked no longer than this. */
 const stopMsMax = 5_000;
 /** And for clients to read that the rest is not answered, no longer than this. */
@@ -94,9 +82,7 @@ const lateReadMs = 30_000;
 export class Batches {
   readonly #deps: BatchDeps;
   readonly #gate = new AskGate();
-  readonly #places: Shares;
-  /** In the order in which they began. */
-  readonly #taken = new Set<Place>();
+  readonly #places: BatchPlaces;
   /** Of every batch, until its body was read. */
   readonly #sources = new Set<BodySource>();
   /** Of every batch whose answer has begun. */
@@ -108,8 +94,7 @@ export class Batches {
 
   constructor(deps: BatchDeps) {
     this.#deps = deps;
-    this.#places = new Shares(deps.settings.batchesMax, "taken back");
-    deps.metrics.watchPlaces("batches", this.#places);
+    this.#places = new BatchPlaces(deps.settings.batchesMax, deps.metrics);
   }
 
   /** The route's handler. The body must not have been read. */
@@ -130,7 +115,7 @@ export class Batches {
 
   async #answerTo(pass: Pass, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const form = readForm(request);
-    const place = this.#takePlace(pass.key);
+    const place = this.#places.take(pass.key);
     // It is free when the connection is done with it, however it ends.
     whenClosed(reply.raw, place.free);
     const source = new BodySource(request.raw, form.encoding);
@@ -173,40 +158,6 @@ export class Batches {
       // Nobody is there to be told; the connection has ended.
       throw error instanceof ClientGoneError ? new ProblemError("bad_request", { detail: error.message }) : error;
     }
-  }
-
-  /** Takes a place: one that is free, or the last of the key that has most beyond its quarter, where this one has less. */
-  #takePlace({ bucket }: VerifiedKey): Place {
-    if (!this.#places.mayEnter(bucket) && !this.#places.hasQuarter(bucket)) this.#takeBack();
-    const share = this.#places.enter(bucket);
-    if (share === null) {
-      const shortage = shortageOf(this.#places, bucket);
-      this.#deps.metrics.shortages("batches", shortage).inc();
-      const detail =
-        shortage === "full"
-          ? "Too many batches are in progress."
-          : "Too many batches are in progress, and the key already has its share of them at this gateway.";
-      throw new ProblemError("temporarily_overloaded", { detail });
-    }
-    const place: Place = {
-      bucket,
-      free: () => {
-        if (this.#taken.delete(place)) this.#places.leave(share);
-      },
-      takeBack: () => {},
-    };
-    this.#taken.add(place);
-    return place;
-  }
-
-  #takeBack(): void {
-    const bucket = this.#places.surplus();
-    const last = bucket === null ? undefined : [...this.#taken].findLast((place) => place.bucket === bucket);
-    if (last === undefined) return;
-    this.#deps.metrics.shortages("batches", "surplus").inc();
-    last.free();
-    const detail = "Another key needs the place of this batch. Send the items without a result again.";
-    last.takeBack(new ProblemError("temporarily_overloaded", { detail }));
   }
 
   /**
@@ -287,51 +238,10 @@ export class Batches {
     await payFirst(pass, () => units.reserve(reserveLines, 1));
     permitBody(request.raw, reply.raw);
     return this.#answer(request, reply, open, { format: "ndjson", endsAt: Number.POSITIVE_INFINITY }, async (run, watch) => {
-      /** The month is used up, for all the rest. */
-      let exhausted: ProblemError | null = null;
-      const paidLate = async (item: AskedItem): Promise<Item> => {
-        try {
-          if (exhausted === null) await units.reserve(reserveLines, 1);
-        } catch (error) {
-          if (!(error instanceof ProblemError)) throw error;
-          if (error.code !== "quota_exceeded") return { problem: error, echo: item.echo };
-          exhausted = error;
-        }
-        // Those of items that failed may have come back meanwhile.
-        return units.spend() ? item : { problem: exhausted ?? new ProblemError("quota_exceeded"), echo: item.echo };
-      };
-      let refused = 0;
-      const put = async (asked: Item, full: Promise<void> | null) => {
-        if (full !== null) await full;
-        const item = "op" in asked ? await rated(units.spend() ? asked : await paidLate(asked)) : asked;
-        refused += refusals(item);
-        const due = Math.floor(refused / refusedOfUnit);
-        if (due > 0) {
-          refused %= refusedOfUnit;
-          await rate.payRefusals(due);
-        }
-        run.put(item);
-      };
-      /** What costs more than the batch's own unit is paid for as it comes. */
-      const rated = async (item: Item): Promise<Item> => {
-        if (rateUnits(item) === 0) return item;
-        try {
-          await rate.pay([item]);
-          return item;
-        } catch (error) {
-          if (!(error instanceof ProblemError)) throw error;
-          units.settle(false);
-          return { problem: error, echo: item.echo };
-        }
-      };
-      /** Nearly every line is put at once: a promise each would cost as much as all the rest. */
+      const paid = new PaidLines(units, rate, run);
       const take = (line: Line): Promise<void> | null => {
         watch.item();
-        const item = held.admit(readLine(line, form.meta));
-        const full = run.room();
-        if (full !== null || !("op" in item) || rateUnits(item) > 0 || !units.spend()) return put(item, full);
-        run.put(item);
-        return null;
+        return paid.put(held.admit(readLine(line, form.meta)));
       };
       const lines = new LineSplitter();
       const { turns } = this.#deps;
