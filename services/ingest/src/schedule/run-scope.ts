@@ -3,7 +3,7 @@
 import type { ReadyFile, ReadyFiles } from "../fetch/ready-files.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import { failedSourceReport, type RunReport } from "../pipeline/run-report.ts";
-import type { BuiltSection, SourceConfig, SourcesConfig } from "../sources/index.ts";
+import { type BuiltSection, isStanding, type SourceConfig, type SourcesConfig, sectionOf } from "../sources/index.ts";
 import type { SourceStock } from "./source-stock.ts";
 
 export interface RunScope {
@@ -71,11 +71,20 @@ export async function readyFiles(
   const files: Record<string, ReadyFile> = {};
   for (const source of sources) {
     try {
-      const file = await stock.ready(source, all);
-      if (file !== null) files[source.name] = file;
+      const beside = isStanding(source.format) ? await besideOf(source, sources, stock) : null;
+      const file = await stock.ready(source, all || (beside !== null && stock.isRefusedBesideOthers(source, beside)));
+      if (file !== null) files[source.name] = beside === null ? file : { ...file, beside };
     } catch (error) {
       onFault(source, error as Error);
     }
   }
   return files;
+}
+
+/** `ReadyFile.beside`: also versions that no run could use, so that it changes only when the operator changes something. */
+async function besideOf(source: SourceConfig, sources: readonly SourceConfig[], stock: SourceStock): Promise<string> {
+  const others = sources.filter(
+    (other) => other.name !== source.name && isStanding(other.format) && sectionOf(other) === sectionOf(source),
+  );
+  return JSON.stringify(await Promise.all(others.map(async (other) => [other.name, (await stock.newest(other))?.sha256 ?? null])));
 }

@@ -12,6 +12,8 @@ export interface RefusedVersion {
   readonly bounds: string;
   readonly error: string;
   readonly at: number;
+  /** Of a list that the operator writes: `ReadyFile.beside` of that run. Beside other versions it may be good. */
+  readonly beside?: string | undefined;
 }
 
 /** Times are Unix ms. */

@@ -97,6 +97,12 @@ export class SourceStock {
     return file === null || file.sha256 === refused.sha256 ? refused.error : null;
   }
 
+  /** Whether a run could not use the list of an operator beside other versions of the other ones than these (`ReadyFile.beside`). */
+  isRefusedBesideOthers(source: SourceConfig, beside: string): boolean {
+    const { refused } = this.state(source);
+    return refused?.beside !== undefined && refused.beside !== beside;
+  }
+
   /** What is here, also a version that a run could not use; null: nothing, or it cannot be read now. */
   newest(source: SourceConfig): Promise<ReadyFile | null> {
     return this.ready(source, true).catch(() => null);
@@ -199,8 +205,11 @@ export class SourceStock {
     }
     const { downloads } = this.#deps.fetching;
     const { latest, good } = await readFilesOf(downloads, source.name);
-    const usable = latest !== null && (all || !this.#isRefused(source, versionOf(latest.sha256))) ? latest : source.required ? null : good;
-    if (usable === null) return null;
+    // What was good once may be refused now, beside other sources.
+    const usable = [latest, source.required ? null : good].find(
+      (file) => file !== null && (all || !this.#isRefused(source, versionOf(file.sha256))),
+    );
+    if (usable == null) return null;
     const lastGood = good === null || source.required || good.sha256 === usable.sha256 ? null : pathOf(downloads, source.name, good);
     const { sha256, url, fetchedAt } = usable;
     const ready = { location: pathOf(downloads, source.name, usable), sha256, url, fetchedAt, lastGood };
@@ -224,7 +233,7 @@ export class SourceStock {
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
         // It was known, and left out.
         if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
-        const refused = { sha256, bounds: boundsOf(source), error: told.error, at: clock.now() };
+        const refused = { sha256, bounds: boundsOf(source), error: told.error, at: clock.now(), beside: file.beside };
         states.change(source, { refused });
         const fields = { source: source.name, location: refusedFile ?? file.url ?? file.location, sha256, reason: told.error };
         log.warn(fields, "a version of a source cannot be used; the previous one remains in use until there is a newer one");

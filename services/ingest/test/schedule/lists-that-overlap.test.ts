@@ -1,0 +1,122 @@
+/** SLURM files that do not go together, and what the schedule does when the operator changes one of them. */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { vrpFile } from "../support/made-files.ts";
+import { type Scheduled, scheduled } from "../support/scheduled.ts";
+
+let world: Scheduled;
+beforeEach(async () => {
+  world = await scheduled();
+  world.files.set("/vrps", vrpFile());
+});
+afterEach(() => world.remove());
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+function asserting(...prefixes: string[]): string {
+  return JSON.stringify({
+    slurmVersion: 1,
+    validationOutputFilters: { prefixFilters: [], bgpsecFilters: [] },
+    locallyAddedAssertions: { prefixAssertions: prefixes.map((prefix) => ({ asn: 64_500, prefix })), bgpsecAssertions: [] },
+  });
+}
+
+const write = (name: string, ...prefixes: string[]) => writeFileSync(join(world.folder, name), asserting(...prefixes));
+
+/** Two files of a folder. */
+const listFiles = (also: string) =>
+  world.list(`
+  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true}
+  - {name: a, section: vrps, format: slurm, location: a${also}}
+  - {name: b, section: vrps, format: slurm, location: b${also}}`);
+
+/** By source, why the snapshot does not have it; null: it does. */
+const errors = async () =>
+  Object.fromEntries((await world.manifest())?.sections.vrps?.sources.map(({ name, error }) => [name, error]) ?? []);
+
+const asserted = async () => (await world.manifest())?.sections.vrps?.counts.slurm_asserted;
+
+const used = { vrps: null, a: null, b: null };
+
+test.each([", required: true", ", required: false"])(
+  "a file that overlapped another is used as soon as the other one makes room%s",
+  async (also) => {
+    write("a", "10.0.0.0/8", "10.1.0.0/16");
+    write("b", "172.16.0.0/12");
+    listFiles(also);
+    await world.look();
+    expect(await errors()).toEqual(used);
+    // An exception moves from one file to the other, and the schedule looks in between.
+    write("b", "172.16.0.0/12", "10.1.0.0/16");
+    world.pass(60 * minute);
+    await world.look();
+    expect(world.stock.state({ name: "b" }).refused?.error).toContain("overlaps 10.");
+    write("a", "10.0.0.0/16");
+    world.pass(60 * minute);
+    await world.look();
+    expect([await errors(), await asserted()]).toEqual([used, 3]);
+    expect(world.stock.state({ name: "b" }).refused).toBeNull();
+    const runs = world.runs.length;
+    for (let looks = 0; looks < 3; looks++) {
+      world.pass(minute);
+      await world.look();
+    }
+    expect(world.runs).toHaveLength(runs);
+  },
+);
+
+test("a file that overlaps another is used when the other one leaves the list", async () => {
+  write("a", "10.0.0.0/8");
+  write("b", "10.1.0.0/16");
+  listFiles(", required: false");
+  await world.look();
+  expect(await errors()).toEqual({ ...used, b: "could not be read in the last run" });
+  world.list(`
+  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true}
+  - {name: b, section: vrps, format: slurm, location: b, required: false}`);
+  world.pass(minute);
+  await world.look();
+  expect(await errors()).toEqual({ vrps: null, b: null });
+});
+
+test("two files that overlap a third one are tried once", async () => {
+  write("a", "10.0.0.0/8");
+  write("b", "10.1.0.0/16");
+  write("c", "10.2.0.0/16");
+  world.list(`
+  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true}
+  - {name: a, section: vrps, format: slurm, location: a, required: false}
+  - {name: b, section: vrps, format: slurm, location: b, required: false}
+  - {name: c, section: vrps, format: slurm, location: c, required: false}`);
+  for (let looks = 0; looks < 4; looks++) {
+    await world.look();
+    world.pass(minute);
+  }
+  expect([world.runs.length, Object.values(await errors()).filter((error) => error !== null).length]).toEqual([1, 2]);
+});
+
+test("a fetched file that was in use and is overlapped now makes no run after the other", async () => {
+  world.files.set("/a", asserting("10.0.0.0/8")).set("/b", asserting("172.16.0.0/12"));
+  world.list(`
+  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true}
+  - {name: a, section: vrps, format: slurm, location: "URL/a", allow_private: true, required: false}
+  - {name: b, section: vrps, format: slurm, location: "URL/b", allow_private: true, required: false}`);
+  await world.look();
+  world.files.set("/a", asserting("172.16.1.0/24"));
+  world.pass(day);
+  await world.look();
+  expect(await errors()).toEqual({ ...used, b: "could not be read in the last run" });
+  const runs = world.runs.length;
+  for (let looks = 0; looks < 3; looks++) {
+    world.pass(minute);
+    await world.look();
+  }
+  expect(world.runs).toHaveLength(runs);
+  world.files.set("/a", asserting("10.0.0.0/8"));
+  world.pass(day - 30 * minute);
+  await world.look();
+  expect(await errors()).toEqual(used);
+});
