@@ -154,14 +154,16 @@ export class ReferredFeeds {
     const thread = new FeedThread(signal);
     try {
       const urlsMax = listedPerAsked * bounds.feedsMax;
-      const listed =
-        before.dump === dump.sha256 ? before.feeds : await referredBy(dump.path, { before: before.feeds, bounds: source, urlsMax, thread });
-      const round = new FeedRound(this.#folder, listed, { ...context, thread }, bounds);
+      const list =
+        before.dump === dump.sha256
+          ? before
+          : ((await referredBy(dump, { before: before.feeds, bounds: source, urlsMax, thread })) ?? before);
+      const round = new FeedRound(this.#folder, list.feeds, { ...context, thread }, bounds);
       try {
         await round.run();
       } finally {
         // What was fetched until it was stopped is known.
-        await replaceFile(this.#listPath, { dump: dump.sha256, feeds: round.records() } satisfies FeedList);
+        await replaceFile(this.#listPath, { dump: list.dump, feeds: round.records() } satisfies FeedList);
       }
       signal.throwIfAborted();
       const feeds = round.records();
@@ -187,9 +189,9 @@ async function removeOthers(folder: string, named: ReadonlySet<string | null>): 
   for (const name of await readdir(folder)) if (!named.has(name)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
-/** Those that a dump refers to, with what is known of them. */
+/** Those that a dump refers to, with what is known of them; null: it cannot be read, but may be read within other bounds. */
 async function referredBy(
-  path: string,
+  { path, sha256 }: { readonly path: string; readonly sha256: string },
   {
     before,
     bounds,
@@ -201,14 +203,15 @@ async function referredBy(
     readonly urlsMax: number;
     readonly thread: FeedThread;
   },
-): Promise<readonly FeedRecord[]> {
+): Promise<FeedList | null> {
   const { bytesMax, secondsMax, badRecordsMax } = bounds;
   const work = { kind: "references", path, bounds: { bytesMax, secondsMax, badRecordsMax }, urlsMax } as const;
   const answer = await thread.read(work, secondsMax + graceSeconds);
   if (!answer.ok && answer.isThread) throw new Error(`the geofeeds that it refers to are not known: ${answer.message}`);
-  if (!answer.ok) return before;
+  if (!answer.ok) return null;
   const known = new Map(before.map((feed) => [feed.url, feed]));
-  return answer.value.map((url) => known.get(url) ?? { url, sha256: null, bytes: 0, error: null, checkedAt: 0 });
+  const feeds = answer.value.map((url) => known.get(url) ?? { url, sha256: null, bytes: 0, error: null, checkedAt: 0 });
+  return { dump: sha256, feeds };
 }
 
 /** Changes whenever the file is replaced; empty where there is none. */

@@ -40,14 +40,18 @@ let version = 0;
 async function refresh(
   places: readonly string[],
   bounds: Partial<FeedBounds> = {},
-  more: { caFile?: string; refuse?: (text: string) => string | null; now?: () => number } = {},
+  {
+    bytesMax = 1 << 20,
+    sha256 = `${version++}`,
+    ...more
+  }: { caFile?: string; refuse?: (text: string) => string | null; now?: () => number; bytesMax?: number; sha256?: string } = {},
 ) {
   const path = join(folder, "dump");
   const url = (place: string) => (place.startsWith("/") ? `${server.url}${place}` : place);
   writeFileSync(path, places.map((place, at) => `inetnum: 192.0.2.${at} - 192.0.2.${at}\ngeofeed: ${url(place)}\n`).join("\n"));
   return feeds.refresh(
-    { path, sha256: `${version++}` },
-    { bytesMax: 1 << 20, secondsMax: 60, badRecordsMax: 0 },
+    { path, sha256 },
+    { bytesMax, secondsMax: 60, badRecordsMax: 0 },
     {
       downloads: "",
       userAgent: "netfacts/test",
@@ -270,4 +274,10 @@ test("a dump that cannot be read leaves the list of geofeeds as it was", async (
   };
   await feeds.refresh({ path, sha256: "damaged" }, { bytesMax: 1 << 20, secondsMax: 60, badRecordsMax: 0 }, context);
   expect(await now()).toEqual({ "/a": [entry(0), null] });
+});
+
+test("a dump that could not be read within its bounds is read again when they allow it", async () => {
+  files.set("/a", good(entry(0)));
+  expect(await refresh(["/a"], {}, { bytesMax: 10, sha256: "large" })).toMatchObject({ feeds: 0 });
+  expect(await refresh(["/a"], {}, { bytesMax: 1 << 20, sha256: "large" })).toMatchObject({ feeds: 1 });
 });
