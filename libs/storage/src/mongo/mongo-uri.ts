@@ -4,7 +4,7 @@ import { accessSync, constants } from "node:fs";
 import { StoreError } from "../store-error.ts";
 
 /** Strict where an @ may stand, so that no part of a password is taken for something else. */
-const form = /^(mongodb(?:\+srv)?:\/\/)(?:[^@/?#]*@)?([^@/?#]+)(?:\/([^@/?#]*))?(?:\?[^@#]*)?$/;
+const form = /^(mongodb(?:\+srv)?:\/\/)(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^@/?#]*))?(?:\?[^@#]*)?$/;
 
 export interface MongoUri {
   /** For messages: without user, password and options. */
@@ -22,7 +22,7 @@ export const defaultDatabase = "netfacts";
 
 /** @throws StoreError that shows nothing of the text, which may hold a password. */
 export function readMongoUri(uri: string): MongoUri {
-  const [, scheme, hosts, database] = form.exec(uri) ?? [];
+  const [, scheme, _login, hosts, database] = form.exec(uri) ?? [];
   if (scheme === undefined || hosts === undefined) throw badUri("is not a MongoDB URI");
   const name = decoded(database || defaultDatabase);
   return { shown: `${scheme}${hosts}/${name}`, database: name };
@@ -33,7 +33,10 @@ export function readMongoUri(uri: string): MongoUri {
  * user and password.
  */
 export function mongoUriFault(uri: string): string | null {
-  if (!form.test(uri)) return `is not a MongoDB URI; ${remedy}`;
+  const [text, , login = ""] = form.exec(uri) ?? [];
+  if (text === undefined) return `is not a MongoDB URI; ${remedy}`;
+  if (/%(?![0-9a-f]{2})/i.test(login))
+    return "has a % in the user or the password that is not part of a code; write %25 for the character %";
   const { database } = readMongoUri(uri);
   if (!databaseName.test(database))
     return 'names a database with a character that no name has (/ \\ . " $ * < > : | ?, a space or a line break), or with more than 63 characters';
