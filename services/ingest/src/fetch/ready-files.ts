@@ -46,7 +46,7 @@ export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readon
     if (file?.updates !== undefined) return [updatesSource(source, file, file.updates)];
     const feeds = file?.referred === undefined ? {} : { feeds: file.referred.feeds };
     if (source.fetch === undefined) return [{ ...source, ...feeds }];
-    // An optional source of which nothing was ever fetched: the run tells that its file is not there.
+    // An optional source of which nothing usable was ever fetched: the run tells that (`openSource`).
     if (file === undefined) return [source];
     const { location, url, fetchedAt, lastGood } = file;
     return [{ ...source, ...feeds, location, fetched: { url: url ?? source.location, fetchedAt: fetchedAt ?? 0, lastGood } }];

@@ -26,6 +26,8 @@ export interface OpenedSource {
 
 /** Throws `SourceError` for a file that cannot be opened. The content throws the reason of `signal`. */
 export function openSource(source: SourceConfig, onBytes: BytesListener, signal?: AbortSignal): OpenedSource {
+  if (source.fetch !== undefined && source.fetched === undefined && source.section !== "updates")
+    throw new SourceError(source.location, null, "no usable version of it was fetched");
   const digest = createHash("sha256");
   let content: Content;
   let total: number;

@@ -84,7 +84,7 @@ test("tells where each file is from, and takes the server's time where the file 
 test.each(["toString", "constructor"])("a source may be named %s, as a member of every object, and is told as absent", async (name) => {
   const report = await run(`}
   - {name: ${name}, section: as_names, format: name-list, location: "${server.url}/none", allow_private: true, required: false`);
-  const error = `${server.url}/none: the file cannot be read: no such file`;
+  const error = `${server.url}/none: no usable version of it was fetched`;
   expect(report.sources.find((source) => source.name === name)).toMatchObject({ state: "failed", error });
 });
 
