@@ -167,8 +167,8 @@ export const texts = {
     maxLength: "max length",
     noVrps: "No ROA covers this prefix.",
     reason: {
-      as: "Invalid, because no covering ROA names this AS.",
-      length: "Invalid, because the ROAs of this AS allow only shorter prefixes.",
+      as: "Invalid, because the ROAs that allow this length are not for this AS.",
+      length: "Invalid, because all covering ROAs allow only shorter prefixes.",
     },
     as0: "AS0: nobody may announce it",
   },

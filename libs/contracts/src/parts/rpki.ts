@@ -37,7 +37,7 @@ export const OriginValidation = record({
   ),
   reason: member(
     NullableRpkiReason,
-    "Why the route is invalid. `as`: no covering VRP names the origin AS. `length`: covering VRPs name it, but only for shorter prefixes. Otherwise null.",
+    "Why the route is invalid. `as`: covering VRPs allow the length, but not for the origin AS. `length`: no covering VRP allows the length, for any AS. Otherwise null.",
   ),
   description: member(NullableText, "The state in a sentence; null if `state` is null."),
   vrps: member(

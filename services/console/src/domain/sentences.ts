@@ -29,7 +29,7 @@ function rpkiClause(state: string | null, reason: string | null, mixed: boolean 
   if (state === null) return "RPKI state unknown";
   if (state === "not-found") return "RPKI not found: no ROA covers it";
   if (state === "valid") return "RPKI valid";
-  return reason === "length" ? "RPKI invalid: more specific than the ROA allows" : "RPKI invalid: no ROA names this origin";
+  return reason === "length" ? "RPKI invalid: more specific than any ROA allows" : "RPKI invalid: no ROA allows this origin";
 }
 
 function announcedBy(origins: readonly Origin[], asSets: readonly unknown[]): string {
@@ -83,8 +83,8 @@ export function validitySentence({ route, rpki }: ValidityRecord): string {
   if (rpki.state === "valid") return `AS${route.asn} may announce ${route.prefix}: a ROA allows it.`;
   if (rpki.state === "not-found") return `No ROA covers ${route.prefix}, so RPKI says nothing about AS${route.asn}.`;
   return rpki.reason === "length"
-    ? `AS${route.asn} must not announce ${route.prefix}: its ROA allows only shorter prefixes.`
-    : `AS${route.asn} must not announce ${route.prefix}: the ROAs name another AS.`;
+    ? `AS${route.asn} must not announce ${route.prefix}: the ROAs allow only shorter prefixes.`
+    : `AS${route.asn} must not announce ${route.prefix}: the ROAs that allow this length are not for this AS.`;
 }
 
 export function reverseDnsSentence({ ip, status, names, forward_confirmed }: ReverseDnsRecord): string {
