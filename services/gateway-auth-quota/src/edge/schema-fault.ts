@@ -1,6 +1,6 @@
 /** What a value that does not fit its schema should have been, in words: `takes a whole number from 1 to 1000`. */
 
-import { nearestWord } from "@netfacts/contracts";
+import { nearestWord, searchCharactersMax } from "@netfacts/contracts";
 import { wordList } from "./word-list.ts";
 /** As typebox tells what is wrong. */
 export interface SchemaError {
@@ -42,6 +42,7 @@ const formOf: Readonly<Record<string, string>> = {
   "^[A-Za-z0-9_-]{1,64}$": "1 to 64 letters, digits, `-` and `_`",
   "^(key|day|month|route_class)(,(key|day|month|route_class))*$": "one or more of key, day, month and route_class, separated by commas",
   "^[^,]*$": "a name without commas",
+  "[^\\s\\ufeff]": `a string of 1 to ${searchCharactersMax} characters that are not all spaces`,
   "^[a-z0-9][a-z0-9_-]{0,39}$": "a name of 1 to 40 lower-case letters, digits, `-` and `_` that starts with a letter or digit",
   "^[a-z][a-z0-9_]{0,39}$": "a word of 1 to 40 lower-case letters, digits and `_` that starts with a letter",
 };

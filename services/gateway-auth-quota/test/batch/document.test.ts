@@ -200,6 +200,8 @@ test("a member that does not fit is told in our words", async () => {
     [{ kind: "asn", value: 3333, limit: 1.5 }, "must be a whole number from 1 to 1000"],
     [{ kind: "asn", value: [3333] }, "must be a non-empty string or a whole number"],
     [{ kind: "prefix", value: null }, "must be a non-empty string"],
+    [{ kind: "search", q: "a".repeat(101) }, "must be a string of 1 to 100 characters that are not all spaces"],
+    [{ kind: "search", q: " " }, "must be a string of 1 to 100 characters that are not all spaces"],
     [{ kind: "ip", value: "193.0.6.139", fields: [7] }, "must be a name without commas"],
     [{ kind: "ip", value: "193.0.6.139", feilds: ["ip"] }, "is unknown; ip accepts kind, value, fields and meta", "fields"],
     [{ kind: "IP", value: "x" }, "must be search, ip, routing, asn, prefix, reverse_dns or validity", "ip"],
