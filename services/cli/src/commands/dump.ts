@@ -32,8 +32,8 @@ export const dump: RegisterCommand = (program, context) => {
   section("routes", "prefix, origin or {a,b}, full-feed peers, all peers, RPKI state", (generation) =>
     generation.routes === null ? null : routeLines(generation, generation.routes),
   );
-  section("vrps", "prefix, max length, AS number, trust anchor, expiry, loose or tight", ({ vrps }) =>
-    vrps === null ? null : vrpLines(vrps),
+  section("vrps", "prefix, max length, AS number, trust anchor, expiry, loose or tight", ({ vrps, routes }) =>
+    vrps === null ? null : vrpLines(vrps, routes !== null),
   );
   section("allocations", "registry, country, kind, first, last, date, status, holder id", ({ allocations }) =>
     allocations === null ? null : allocationLines(allocations),
@@ -53,10 +53,10 @@ function* routeLines(generation: Generation, routes: RouteTable): Generator<stri
   }
 }
 
-function* vrpLines(vrps: VrpSet): Generator<string> {
+function* vrpLines(vrps: VrpSet, withRoutes: boolean): Generator<string> {
   for (let index = 0; index < vrps.size; index++) {
     const { prefix, maxLength, asn, ta, expiresAt, loose } = vrps.vrpAt(index);
-    yield `${formatPrefix(prefix)}\t${maxLength}\t${asn}\t${ta ?? none}\t${expiresAt === null ? none : timestamp(expiresAt * 1000)}\t${loose ? "loose" : "tight"}\n`;
+    yield `${formatPrefix(prefix)}\t${maxLength}\t${asn}\t${ta ?? none}\t${expiresAt === null ? none : timestamp(expiresAt * 1000)}\t${withRoutes ? (loose ? "loose" : "tight") : none}\n`;
   }
 }
 

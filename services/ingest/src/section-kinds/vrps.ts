@@ -14,7 +14,7 @@ export const vrps: JoiningSection = {
     const counts = {
       vrps: columns.asn.length,
       prefixes: columns.vrp_start.length - 1,
-      loose: columns.loose.reduce((sum, flag) => sum + flag, 0),
+      ...(table !== null && { loose: columns.loose.reduce((sum, flag) => sum + flag, 0) }),
       ...(inputs.slurm.length > 0 && {
         slurm_filtered: slurm.filtered(),
         slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),

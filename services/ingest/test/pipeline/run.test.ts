@@ -328,6 +328,13 @@ describe("an optional source that cannot be trusted", () => {
     });
   });
 
+  test("without routes, nothing says how many VRPs are loose", async () => {
+    await atWork(async (place) => {
+      await run(place, "sources:\n  - {name: vrps, section: vrps, format: rpki-client-json, location: vrps}\n");
+      expect((await generationOf(place.store)).manifest.sections.vrps?.counts).toEqual({ vrps: 10, prefixes: 10 });
+    });
+  });
+
   const two = optional(allSources, "rib", "ripe").replace(
     "sources:",
     "sources:\n  - {name: rib2, section: routes, format: mrt, location: rib2}\n  - {name: arin, section: allocations, format: delegated, location: arin}",
