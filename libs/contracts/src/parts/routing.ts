@@ -18,8 +18,8 @@ export type Visibility = Static<typeof Visibility>;
 
 /** Whether several AS originate the prefix. */
 export const Moas = record({
-  is_moas: member(NullableBoolean, "Whether more than one AS originates the prefix; null if `announced` is null."),
-  origin_count: member(NullableCount, "Number of origins, not counting AS_SETs; null if `announced` is null."),
+  is_moas: member(NullableBoolean, "Whether more than one AS originates the prefix; null if there is no match and `announced` is null."),
+  origin_count: member(NullableCount, "Number of origins, not counting AS_SETs; null if there is no match and `announced` is null."),
 });
 export type Moas = Static<typeof Moas>;
 
