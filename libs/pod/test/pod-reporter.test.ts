@@ -20,14 +20,14 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 test("hints without end cost one read and one report in 20 ms, and the last of them is taken", async () => {
   const store = openFolderStore(folder);
   let reads = 0;
-  const pointer: typeof store.pointer = () => {
+  const look = async () => {
     reads += 1;
-    return store.pointer();
   };
   const follower = new SnapshotFollower(
-    { ...store, pointer, watch: () => () => undefined },
+    { ...store, watch: () => ({ look, stop: () => undefined }) },
     new LoaderThreads({ kind: "folder", path: folder }),
   );
+  await follower.start();
   const messaging = createInProcessMessaging();
   let reports = 0;
   messaging.subscribe(reloadSubjects.loaded, () => {
@@ -54,6 +54,7 @@ test("hints without end cost one read and one report in 20 ms, and the last of t
   for (const end = performance.now() + 10_000; reads < 2 && performance.now() < end; ) await pause(5);
   await pause(50);
   expect(reads).toBe(2);
+  follower.stop();
   await reporter.stop();
   await messaging.close();
 });

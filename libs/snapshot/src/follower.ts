@@ -4,7 +4,7 @@ import { Generation, type LoadedSnapshot } from "./generation.ts";
 import type { Ipv4IndexForm } from "./ipv4-index.ts";
 import { type LoaderThreads, RefusedSnapshotError } from "./loader.ts";
 import { lostSections, type Manifest } from "./manifest.ts";
-import { type SnapshotPointer, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
+import { type PointerWatch, type SnapshotPointer, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
 
 /** The generation in service, and those that a question may name. */
 export interface DatasetHolder {
@@ -94,7 +94,7 @@ export class SnapshotFollower implements DatasetHolder {
   #current: Generation | null = null;
   #last: FollowerState["last"] = null;
   #stale = false;
-  #stopWatching: (() => void) | null = null;
+  #watch: PointerWatch | null = null;
   #working: Promise<void> | null = null;
   /** Something moved while working: the round that ends may not have seen it. */
   #again = false;
@@ -140,13 +140,13 @@ export class SnapshotFollower implements DatasetHolder {
    * kept ones that can be loaded serves. Resolves when the first tries are over, also without any when the store does not answer.
    */
   async start(): Promise<void> {
-    this.#stopWatching = this.#store.watch((pointer) => this.#follow(pointer));
+    this.#watch = this.#store.watch((pointer) => this.#follow(pointer));
     await this.look();
     await this.#working;
   }
 
   /**
-   * Reads the pointer now: for a hint that it moved. Resolves when that is done; loading goes on.
+   * Reads the pointer now, from `start` on: for a hint that it moved. Resolves when that is done; loading goes on.
    *
    * @param hinted  a snapshot that may have been repaired. If it was refused, it is tried again as soon as after a store that did not answer.
    */
@@ -157,14 +157,14 @@ export class SnapshotFollower implements DatasetHolder {
         ...failure,
         retryAtMs: Math.min(failure.retryAtMs, failure.failedAtMs + this.#options.retryUnavailableMs),
       });
-    const pointer = await this.#store.pointer().catch(() => null);
-    if (pointer !== null) this.#follow(pointer);
+    await this.#watch?.look();
+    if (failure !== undefined) this.#advance();
   }
 
   /** Follows no more and gives up what is being loaded; what serves goes on serving. */
   stop(): void {
-    this.#stopWatching?.();
-    this.#stopWatching = null;
+    this.#watch?.stop();
+    this.#watch = null;
     clearTimeout(this.#timer);
     this.#stopping.abort(new Error("the follower was stopped"));
     void this.#loader.close();

@@ -108,6 +108,7 @@ export { type VrpsColumns, vrpSectionColumns, vrpsFormat } from "./sections/vrps
 export { type FolderStoreOptions, openFolderStore } from "./store/folder-store.ts";
 export { type OpenedSnapshot, openDataFolder, openSnapshot, openSnapshots, snapshotsFolder } from "./store/open-snapshot.ts";
 export { openPack, writePack } from "./store/pack.ts";
+export { watchReadings } from "./store/pointer-watch.ts";
 export {
   decideKept,
   type Kept,
@@ -122,6 +123,7 @@ export {
 } from "./store/retention.ts";
 export {
   type ObjectBytes,
+  type PointerWatch,
   PublicationConflictError,
   type PublishOptions,
   piecesOf,

@@ -41,7 +41,12 @@ function inPhases(folder: string) {
     pointer: async () => pointer,
     watch: (listen) => {
       listener = listen;
-      return () => undefined;
+      return {
+        look: async () => {
+          if (pointer !== null) listen(pointer);
+        },
+        stop: () => undefined,
+      };
     },
   };
   return {

@@ -5,6 +5,7 @@ import {
   decideKept,
   type Manifest,
   ManifestError,
+  type PointerWatch,
   PublicationConflictError,
   publicationTime,
   type Retention,
@@ -12,6 +13,7 @@ import {
   SnapshotError,
   type SnapshotPointer,
   type SnapshotStore,
+  watchReadings,
   withPublication,
 } from "@netfacts/snapshot";
 import { JetStreamObjects } from "./objects.ts";
@@ -179,22 +181,10 @@ function watchPointer(
   hintSubject: string,
   read: () => Promise<SnapshotPointer | null>,
   listener: (pointer: SnapshotPointer) => void,
-): () => void {
-  let last: string | undefined;
+): PointerWatch {
+  const readings = watchReadings(read, listener);
   let stopped = false;
-  let reading = Promise.resolve();
-  const look = (): void => {
-    // One after the other: an answer that is late must not undo one that came after it.
-    reading = reading.then(async () => {
-      if (stopped) return;
-      // While the store does not answer, the pointer is what it was before.
-      const pointer = await read().catch(() => undefined);
-      const text = JSON.stringify(pointer);
-      if (pointer === undefined || text === last) return;
-      last = text;
-      if (pointer !== null && !stopped) listener(pointer);
-    });
-  };
+  const look = (): void => void readings.look();
   const timers = new Set<NodeJS.Timeout>();
   const hints = nc.subscribe(hintSubject, {
     callback: () => {
@@ -217,10 +207,14 @@ function watchPointer(
     }
   })();
   look();
-  return () => {
-    stopped = true;
-    clearInterval(interval);
-    for (const timer of timers) clearTimeout(timer);
-    hints.unsubscribe();
+  return {
+    look: () => readings.look(),
+    stop() {
+      stopped = true;
+      readings.stop();
+      clearInterval(interval);
+      for (const timer of timers) clearTimeout(timer);
+      hints.unsubscribe();
+    },
   };
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { natsRights } from "@netfacts/messaging/nats";
+import type { NatsConnection } from "@netfacts/messaging/nats-client";
 import { LoaderThreads, loadSnapshot, SnapshotFollower, type SnapshotPointer } from "@netfacts/snapshot";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { forkTestProgram } from "../../../../test/support/programs.ts";
@@ -216,27 +217,53 @@ describe("snapshots in JetStream beside the contract", () => {
   test("a watcher is told when what is published becomes active", async () => {
     const store = await bucket.open();
     const seen: SnapshotPointer[] = [];
-    const stop = store.watch((pointer) => seen.push(pointer));
+    const watch = store.watch((pointer) => seen.push(pointer));
     const { id } = await publishNumber(store, 1);
     await until(() => seen.length === 1);
     await store.activate(id);
     await until(() => seen.length === 2);
-    stop();
+    watch.stop();
     expect(seen).toEqual([
       { published: id, active: null },
       { published: id, active: id },
     ]);
   });
 
-  test("a follower serves what became active between its own first reading and its watcher's", async () => {
-    const store = await bucket.open();
-    const { id } = await publishNumber(store, 1);
-    const before = await store.pointer();
-    await store.activate(id);
-    const follower = new SnapshotFollower({ ...store, pointer: async () => before }, new LoaderThreads(jetStreamSource(bucket.source)));
+  test("a reading that is answered late does not bring back what the pointer named before", async () => {
+    const publisher = await bucket.open();
+    const release = async (number: number) => {
+      const { id } = await publishNumber(publisher, number);
+      await publisher.activate(id);
+      return id;
+    };
+    const before = await release(1);
+    const newer = await release(2);
+    const jsm = await bucket.nc.jetstreamManager();
+    const getMessage = jsm.streams.getMessage.bind(jsm.streams);
+    let held: Promise<unknown> | null = null;
+    let isNextHeld = false;
+    jsm.streams.getMessage = async (stream, query) => {
+      const answer = await getMessage(stream, query);
+      if (!isNextHeld || !JSON.stringify(query).includes(".current")) return answer;
+      isNextHeld = false;
+      held = setTimeout(1_500);
+      await held;
+      return answer;
+    };
+    const connection: NatsConnection = Object.create(bucket.nc, { jetstreamManager: { value: async () => jsm } });
+    const store = await openJetStreamStore(connection, { bucket: bucket.name });
+    const follower = new SnapshotFollower(store, new LoaderThreads(jetStreamSource(bucket.source)));
     try {
       await follower.start();
-      await until(() => follower.current()?.id === id);
+      expect(follower.current()?.id).toBe(newer);
+      isNextHeld = true;
+      const hinted = follower.look();
+      await until(() => held !== null);
+      await release(1);
+      await hinted;
+      // Later than any reading at a hint.
+      await setTimeout(1_000);
+      await until(() => follower.current()?.id === before);
     } finally {
       follower.stop();
     }
@@ -350,12 +377,12 @@ describe("snapshots in JetStream beside the contract", () => {
     try {
       const store = await publisher.open();
       const seen: SnapshotPointer[] = [];
-      const stop = (await reader.open()).watch((pointer) => seen.push(pointer));
+      const watch = (await reader.open()).watch((pointer) => seen.push(pointer));
       for (const number of [1, 2, 3, 4]) await store.activate((await publishNumber(store, number)).id);
       expect(await store.list()).toHaveLength(3);
       const { id } = madeManifest(numbered(4));
       await until(() => seen.at(-1)?.active === id);
-      stop();
+      watch.stop();
       await expect(loadInThread(jetStreamSource(reader.source), id)).resolves.toBeDefined();
       await expect((await reader.open()).putObject(Buffer.of(1))).rejects.toThrow(/permissions violation/i);
     } finally {

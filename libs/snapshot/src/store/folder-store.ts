@@ -4,6 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
+import { watchReadings } from "./pointer-watch.ts";
 import { decideKept, type Publication, publicationTime, type Retention, retentionDefaults, withPublication } from "./retention.ts";
 import { PublicationConflictError, piecesOf, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 import { readTakenBack, type TakenBack } from "./taken-back.ts";
@@ -113,6 +114,11 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       if (isMissing(error)) return [];
       throw error;
     }
+  };
+
+  const readPointer = async (): Promise<SnapshotPointer | null> => {
+    const [id] = await readIds(pointer);
+    return id === undefined ? null : pointerTo(id);
   };
 
   const getManifest = async (id: string): Promise<Manifest> => {
@@ -277,10 +283,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       if (current !== id) throw new SnapshotError(`${folder}: ${id} is not the current snapshot; the current one is ${current ?? "none"}`);
     },
 
-    async pointer() {
-      const [id] = await readIds(pointer);
-      return id === undefined ? null : pointerTo(id);
-    },
+    pointer: readPointer,
 
     async currentId() {
       return (await readIds(pointer))[0] ?? null;
@@ -305,25 +308,16 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     },
 
     watch(listener) {
-      let last: string | undefined;
-      let busy = false;
-      let stopped = false;
-      const look = async (): Promise<void> => {
-        if (busy) return;
-        busy = true;
-        // A pointer that cannot be read is what it was before: the next look tells.
-        const [id] = await readIds(pointer).catch(() => []);
-        busy = false;
-        if (stopped || id === undefined || id === last) return;
-        last = id;
-        listener(pointerTo(id));
-      };
-      const timer = setInterval(() => void look(), watchIntervalMs);
+      const readings = watchReadings(readPointer, listener);
+      const timer = setInterval(() => void readings.look(), watchIntervalMs);
       timer.unref();
-      void look();
-      return () => {
-        stopped = true;
-        clearInterval(timer);
+      void readings.look();
+      return {
+        look: () => readings.look(),
+        stop() {
+          readings.stop();
+          clearInterval(timer);
+        },
       };
     },
   };

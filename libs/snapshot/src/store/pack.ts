@@ -5,7 +5,8 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { sectionsOf } from "../generation.ts";
 import { encodeManifest, type Manifest, type SectionEntry } from "../manifest.ts";
 import { decodeManifest } from "../manifest-form.ts";
-import { SnapshotError, type SnapshotStore } from "./snapshot-store.ts";
+import { watchReadings } from "./pointer-watch.ts";
+import { SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 
 const magic = Buffer.from("NFPACK\r\n", "latin1");
 /** Magic, then the length of the manifest as u32. */
@@ -93,6 +94,7 @@ export async function openPack(path: string): Promise<SnapshotStore> {
   const readOnly = async (): Promise<never> => {
     throw new SnapshotError(`${path}: a pack is read-only`);
   };
+  const pointer = async (): Promise<SnapshotPointer> => ({ published: manifest.content.id, active: manifest.content.id });
   return {
     putObject: readOnly,
     publish: readOnly,
@@ -118,9 +120,7 @@ export async function openPack(path: string): Promise<SnapshotStore> {
     async objectsMark() {
       return manifest.content.id;
     },
-    async pointer() {
-      return { published: manifest.content.id, active: manifest.content.id };
-    },
+    pointer,
     async currentId() {
       return manifest.content.id;
     },
@@ -135,8 +135,10 @@ export async function openPack(path: string): Promise<SnapshotStore> {
     async publications() {
       return [];
     },
-    watch() {
-      return () => {};
+    watch(listener) {
+      const readings = watchReadings(pointer, listener);
+      void readings.look();
+      return readings;
     },
   };
 }

@@ -71,8 +71,14 @@ export interface SnapshotStore {
    * `pastManifest` only. Throws `SnapshotUnavailableError`.
    */
   publications(): Promise<Publication[]>;
-  /** Calls back with the pointer as it is, if there is one, and soon (≤ 1 s) after each change. Returns the way to stop. */
-  watch(listener: (pointer: SnapshotPointer) => void): () => void;
+  /** Calls back with the pointer as it is, if there is one, and soon (≤ 1 s) after each change. */
+  watch(listener: (pointer: SnapshotPointer) => void): PointerWatch;
+}
+
+export interface PointerWatch {
+  /** Reads the pointer now. Resolves when the listener was told of a change; also when the store does not answer. */
+  look(): Promise<void>;
+  stop(): void;
 }
 
 /** A snapshot, or a part of one, that is missing or damaged. The message names it. */

@@ -342,13 +342,13 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
     test("a watcher is told what is there, and each change", async () => {
       const first = await publishNumber(store, 1);
       const seen: string[] = [];
-      const stop = store.watch(({ published }) => seen.push(published));
+      const watch = store.watch(({ published }) => seen.push(published));
       await until(() => seen.length > 0);
       const second = await publishNumber(store, 2);
       await until(() => seen.length > 1);
       const third = await publishNumber(store, 3);
       await until(() => seen.length > 2);
-      stop();
+      watch.stop();
       await publishNumber(store, 4);
       await new Promise((resolve) => setTimeout(resolve, 700));
       expect(seen).toEqual([first.id, second.id, third.id]);
@@ -357,7 +357,7 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
     test("a change made by another process is seen within a second", async () => {
       const seen = new Map<string, number>();
       const publisher = await harness.elsewhere();
-      const stop = store.watch(({ published }) => seen.set(published, Date.now()));
+      const watch = store.watch(({ published }) => seen.set(published, Date.now()));
       const delays: number[] = [];
       try {
         for (let number = 1; number <= 10; number++) {
@@ -366,7 +366,7 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
           delays.push(Math.max(0, (seen.get(id) as number) - atMs));
         }
       } finally {
-        stop();
+        watch.stop();
         await publisher.stop();
       }
       delays.sort((a, b) => a - b);

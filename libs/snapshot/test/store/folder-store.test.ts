@@ -153,13 +153,13 @@ describe("a folder after a crash", () => {
       const store = openFolderStore(folder);
       const first = await publishNumber(store, 1);
       const seen: string[] = [];
-      const stop = store.watch(({ published }) => seen.push(published));
+      const watch = store.watch(({ published }) => seen.push(published));
       await until(() => seen.length > 0);
       for (const content of ["", `${first.id}\n`]) {
         await writeFile(join(folder, "current"), content);
         await new Promise((resolve) => setTimeout(resolve, 700));
       }
-      stop();
+      watch.stop();
       expect(seen).toEqual([first.id]);
     });
   });

@@ -38,7 +38,11 @@ test("a pack is a store of one snapshot, which loads, and cannot be written to",
     await expect(store.publish(manifest)).rejects.toThrow("a pack is read-only");
     await expect(store.getManifest("20260101T000000Z-00000000")).rejects.toThrow(SnapshotError);
     await expect(store.getObject("0".repeat(64), 1)).rejects.toThrow("has no object");
-    store.watch(() => {})();
+    const seen: string[] = [];
+    const watch = store.watch(({ active }) => seen.push(String(active)));
+    await watch.look();
+    watch.stop();
+    expect(seen).toEqual([manifest.id]);
   });
 });
 
