@@ -124,7 +124,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
       for (const object of objectsOf(manifest))
         if (!(await objects.has(object))) throw new SnapshotError(`bucket ${bucket}: object ${object} of ${manifest.id} was not stored`);
-      const past = before === null ? noLists : (before.record ?? (await rebuilt()));
+      const past = before?.record ?? (await rebuilt());
       await keys.putManifest(manifest);
       const active = before?.record?.active ?? null;
       const whole = [...past.history.filter((id) => id !== manifest.id), manifest.id];

@@ -163,6 +163,16 @@ describe("snapshots in JetStream beside the contract", () => {
     },
   );
 
+  test("a pointer that is missing, as when the server lost its last block, costs no snapshot that is kept", async () => {
+    const store = await bucket.open();
+    const [first, second] = [await publishNumber(store, 1), await publishNumber(store, 2)];
+    await (await bucket.nc.jetstreamManager()).streams.purge(`KV_${bucket.name}`, { filter: `$KV.${bucket.name}.current` });
+    expect(await store.pointer()).toBeNull();
+    await publishMade(store, numbered(2), { replaces: null });
+    expect(await store.list()).toEqual([first.id, second.id]);
+    await expect(loadSnapshot(store, first)).resolves.toBeDefined();
+  });
+
   test("after a damaged pointer, a snapshot that was kept for its day only is not kept whole", async () => {
     const store = await bucket.open();
     const [first, second] = [await publishNumber(store, 1), await publishNumber(store, 2)];
