@@ -63,12 +63,14 @@ interface Connection {
   refuseLast: (() => void) | null;
   /** The response that this refusal takes the place of, as its request did not come whole; null: none. */
   replaced: ServerResponse | null;
-  /** Bytes that had left when the present wait for the client began, and when; null: nothing waits. */
-  stall: { readonly since: number; readonly taken: number } | null;
+  /** Bytes that had left when the present wait for the client began, and sweeps since then; null: nothing waits. */
+  stall: { sweeps: number; readonly taken: number } | null;
 }
 
 /** Less than this in `writeStallMs` is no reading. */
 const takenBytesMin = 1_024;
+/** Looks at a connection in `writeStallMs`. They are counted instead of the time: while this process stands still, nobody can take anything. */
+const sweepsOfStall = 5;
 /** Refused connections that may linger until their refusal is read. */
 const lingeringMax = 32;
 const lingerMs = 1_000;
@@ -136,7 +138,7 @@ export class Connections {
         return connections.size;
       },
     });
-    this.#sweep = setInterval(() => this.#endStalled(), Math.ceil(options.writeStallMs / 5)).unref();
+    this.#sweep = setInterval(() => this.#endStalled(), Math.ceil(options.writeStallMs / sweepsOfStall)).unref();
   }
 
   /** Stands between the server and its handlers from now on. */
@@ -490,8 +492,7 @@ export class Connections {
   }
 
   #endStalled(): void {
-    const { writeStallMs, resource, metrics } = this.#options;
-    const now = performance.now();
+    const { resource, metrics } = this.#options;
     for (const connection of this.#connections.values()) {
       const { socket, stall } = connection;
       if (socket.writableLength === 0) {
@@ -499,9 +500,9 @@ export class Connections {
         continue;
       }
       const taken = takenBytes(socket);
-      if (stall === null) connection.stall = { since: now, taken };
-      else if (now - stall.since < writeStallMs) continue;
-      else if (taken - stall.taken >= takenBytesMin) connection.stall = { since: now, taken };
+      if (stall === null) connection.stall = { sweeps: 0, taken };
+      else if (++stall.sweeps < sweepsOfStall) continue;
+      else if (taken - stall.taken >= takenBytesMin) connection.stall = { sweeps: 0, taken };
       else {
         metrics.connectionsEnded("unread").inc();
         this.#warnings.warn(

@@ -188,6 +188,20 @@ test("a client that does not read its answer is cut off, and its memory freed", 
   expect(harness.log).toContainEqual(expect.objectContaining({ level: "warn", message: "a client does not read its answer" }));
 });
 
+test("a gateway that stood still cuts off no client for that time", async () => {
+  const url = await start({ WRITE_STALL_MS: 1_000 });
+  answerLarge();
+  const socket = await open(url);
+  socket.write(ask("/api/v1/ip/193.0.6.139", `Authorization: Bearer ${await harness.key()}\r\nConnection: close\r\n`));
+  await once(socket, "readable");
+  // It is seen that the answer waits for its client.
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  for (const since = performance.now(); performance.now() - since < 1_100; );
+  let bytes = 0;
+  for await (const piece of socket) bytes += (piece as Buffer).length;
+  expect(bytes).toBeGreaterThan(large.length);
+});
+
 test("a client that reads slowly gets all of its answer", async () => {
   const url = await start({ WRITE_STALL_MS: 1_000 });
   answerLarge();

@@ -1,7 +1,7 @@
 /** Ends a batch whose client makes too little progress: whole items sent, or kibibytes read, in each period in which it is the client's turn. */
 
 export interface ProgressOptions {
-  /** Time in which the client must make the progress; only time in which it is the client's turn counts. */
+  /** Time in which the client must make the progress. Only its turn counts, and no time in which this process stood still. */
   readonly periodMs: number;
   /** Items sent plus kibibytes read that are enough for a period. */
   readonly stepsMin: number;
@@ -13,20 +13,21 @@ export interface ProgressOptions {
 }
 
 const stepBytes = 1_024;
+/** The period is kept within a part of it. */
+const samplesOfPeriod = 5;
 
 export class ProgressWatch {
   readonly #options: ProgressOptions;
   readonly #timer: NodeJS.Timeout;
   #items = 0;
   #takenBefore: number;
-  #waitedMs = 0;
-  #sampledAt = performance.now();
+  /** In which it was the client's turn. They are counted instead of the time: a process that stands still takes none. */
+  #samples = 0;
 
   constructor(options: ProgressOptions) {
     this.#options = options;
     this.#takenBefore = options.takenBytes();
-    // Sampled so often that the period is kept within a fifth of it.
-    this.#timer = setInterval(() => this.#sample(), Math.ceil(options.periodMs / 5)).unref();
+    this.#timer = setInterval(() => this.#sample(), Math.ceil(options.periodMs / samplesOfPeriod)).unref();
   }
 
   /** The client has sent a whole item. Blank bytes and parts of lines are none. */
@@ -39,14 +40,12 @@ export class ProgressWatch {
   }
 
   #sample(): void {
-    const { periodMs, stepsMin, isClientsTurn, takenBytes, onStall } = this.#options;
-    const now = performance.now();
-    if (isClientsTurn()) this.#waitedMs += now - this.#sampledAt;
-    this.#sampledAt = now;
-    if (this.#waitedMs < periodMs) return;
+    const { stepsMin, isClientsTurn, takenBytes, onStall } = this.#options;
+    if (isClientsTurn()) this.#samples += 1;
+    if (this.#samples < samplesOfPeriod) return;
     const taken = takenBytes();
     const steps = this.#items + Math.floor((taken - this.#takenBefore) / stepBytes);
-    this.#waitedMs = 0;
+    this.#samples = 0;
     this.#items = 0;
     this.#takenBefore = taken;
     if (steps < stepsMin) onStall();
