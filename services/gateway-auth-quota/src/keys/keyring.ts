@@ -96,12 +96,13 @@ export function createKeyring(options: KeyringOptions): Keyring {
 
   const tryKey = async (text: KeyText, clientAddress: string, scope: Scope | undefined): Promise<Verification> => {
     const since = performance.now();
+    const waitUntil = monotonic() + tryWaitMs;
     const source = sourceOf(plainAddress(clientAddress));
     let attempt = tries.begin(source, !cache.hasFailed(text.id));
     while ("refusedBy" in attempt) {
       if (attempt.room === null) return refuseTry(attempt);
       await attempt.room;
-      if (performance.now() - since > tryWaitMs) return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
+      if (monotonic() > waitUntil) return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
       // Somebody else's try of the same key has ended meanwhile.
       if (matches(text, cache.seen(text.id))) return lookUp(text, clientAddress, scope);
       attempt = tries.begin(source, !cache.hasFailed(text.id));

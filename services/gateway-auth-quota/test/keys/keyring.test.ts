@@ -215,6 +215,17 @@ describe("failed keys", () => {
     expect(keys.reads).toBe(103);
   });
 
+  test("a good key waits a second for tries in flight, and then is told to come again", async () => {
+    const created = await keys.create();
+    const ring = keyring({ failedKeysMax: 1 });
+    const release = keys.hold();
+    const guessed = outcome(ring, guess());
+    const waiting = outcome(ring, header(created));
+    monotonicMs += 1_001;
+    release();
+    expect([await guessed, await waiting]).toEqual(["invalid_api_key", "upstream_unavailable"]);
+  });
+
   test("good keys that are in flight together shut nobody out, and use up no reads", async () => {
     const created = await Promise.all(Array.from({ length: 12 }, () => keys.create()));
     const ring = keyring({ failedKeysMax: 3, failedReadsPerSecond: 1 });
