@@ -14,7 +14,7 @@ export interface LaunchedProcess {
   readonly child: ChildProcess;
   /** The log so far, a line an object. */
   lines(): { readonly msg?: string; readonly [field: string]: unknown }[];
-  /** Resolves with the line of this message, when it was written. */
+  /** Resolves with the line of this message, when it was written. The time only ends what hangs. */
   said(message: string, timeoutMs?: number): Promise<{ readonly [field: string]: unknown }>;
   /** SIGKILL or SIGTERM, and its end. @returns its status or signal */
   end(signal: "SIGKILL" | "SIGTERM"): Promise<number | string | null>;
@@ -54,7 +54,7 @@ export async function launchProcess(args: readonly string[], settings: Readonly<
       .split("\n")
       .filter((line) => line.startsWith("{") && line.endsWith("}"))
       .map((line) => JSON.parse(line));
-  const said: LaunchedProcess["said"] = (message, timeoutMs = 20_000) =>
+  const said: LaunchedProcess["said"] = (message, timeoutMs = 120_000) =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`did not say "${message}":\n${err}`)), timeoutMs).unref();
       const look = () => {
@@ -71,7 +71,7 @@ export async function launchProcess(args: readonly string[], settings: Readonly<
       });
       look();
     });
-  await said("started", 60_000);
+  await said("started");
   return {
     child,
     lines,
