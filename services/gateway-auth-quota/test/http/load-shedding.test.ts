@@ -21,7 +21,7 @@ describe("more than is answered in time", () => {
   const each = 10;
 
   test("an admitted request waits no longer than the bound, and the others are told at once when to come again", async () => {
-    await start({ SHED_IN_FLIGHT_MAX: inFlightMax, DEFAULT_RATE_LIMIT: 1_000_000 });
+    await start({ SHED_IN_FLIGHT_MAX: inFlightMax, DEFAULT_RATE_LIMIT: 1_000_000, LOOKUP_BUDGET_MS: 60_000 });
     // A service that answers one question at a time, each in a turn of the event loop: time is counted in answers.
     const waiting: { askedAt: number; answer: (reply: ReplyItem) => void }[] = [];
     let answered = 0;

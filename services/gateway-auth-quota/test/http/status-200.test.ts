@@ -173,7 +173,7 @@ describe("/me", () => {
     const key = await harness.key({
       label: "siem-prod",
       allowedCidrs: ["127.0.0.0/8"],
-      rate: { limit: 10, windowSeconds: 60 },
+      rate: { limit: 10, windowSeconds: 86_400 },
       month: { limit: 50 },
     });
     const authorization = `Bearer ${key}`;
@@ -191,7 +191,7 @@ describe("/me", () => {
       allowed_cidrs: ["127.0.0.0/8"],
     });
     expect(me.limits).toMatchObject([
-      { name: "rate", limit: 10, window_seconds: 60, used: 2, remaining: 8 },
+      { name: "rate", limit: 10, window_seconds: 86_400, used: 2, remaining: 8 },
       { name: "month", limit: 50, used: 1, remaining: 49 },
     ]);
     expect(me.limits[1]?.resets_at).toMatch(/-01T00:00:00Z$/);

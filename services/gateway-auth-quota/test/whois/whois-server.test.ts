@@ -105,13 +105,18 @@ test("one address asks as often as it may: single requests are refused, bulks wa
   expect(bulk.split("\n").filter((text) => text.startsWith("3333")).length).toBe(50);
   // A burst of 40, then 20 a second.
   expect(performance.now() - startedAt).toBeGreaterThan(450);
-  const single = await Promise.all(Array.from({ length: 30 }, () => ask(port, "193.0.6.139\n")));
-  expect(new Set(single)).toContain("Error: too many requests; try again in 1 s.\n");
+  // Again where the machine is so busy that the units come back meanwhile.
+  await until(async () => {
+    const single = await Promise.all(Array.from({ length: 30 }, () => ask(port, "193.0.6.139\n")));
+    return single.includes("Error: too many requests; try again in 1 s.\n");
+  });
   expect(await ask(port, "193.0.6.139\n", { from: "127.0.0.2" })).toBe(title + line);
   // A short prefix costs more, as it is more work.
   expect(operations.prefix.units({ prefix: { version: 4, w0: 0, w1: 0, w2: 0, w3: 0, length: 0 }, limit: 1 })).toBe(3);
-  expect(await ask(port, `begin\n${"0.0.0.0/0\n".repeat(13)}end\n`, { from: "127.0.0.3" })).toMatch(/^Bulk mode/);
-  expect(await ask(port, "0.0.0.0/0\n", { from: "127.0.0.3" })).toMatch(/^Error: too many requests/);
+  const costlyAt = performance.now();
+  expect(await ask(port, `begin\n${"0.0.0.0/0\n".repeat(16)}end\n`, { from: "127.0.0.3" })).toMatch(/^Bulk mode/);
+  // 48 units, of which eight come after the burst.
+  expect(performance.now() - costlyAt).toBeGreaterThan(350);
 });
 
 test("each address is sure of a quarter of the connections, in place of the latest of who has the most", async () => {
