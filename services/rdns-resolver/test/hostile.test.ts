@@ -147,7 +147,9 @@ test("a service that is sent nothing else for each question still answers every 
     return [{ raw: () => message }, { answers: [ptr(query.name, nameOf(query.name))] }];
   });
   running.push(server);
-  const service = await startService({ RESOLVERS: server.address, RDNS_RANDOM_CASE: "false" });
+  // Each question gets its answer at once: no time-out is due, however busy the machine is.
+  const patient = { RDNS_TIMEOUT_MS: "10000", RDNS_BUDGET_MS: "20000" };
+  const service = await startService({ RESOLVERS: server.address, RDNS_RANDOM_CASE: "false", ...patient });
   running.push(service);
 
   const statuses = new Map<string, number>();
@@ -155,7 +157,7 @@ test("a service that is sent nothing else for each question still answers every 
     await Promise.all(
       Array.from({ length: atATime }, async (_, offset) => {
         const index = start + offset;
-        const reply = await service.reply(`193.${index >> 14}.${(index >> 7) & 127}.${index & 127}`, 10_000);
+        const reply = await service.reply(`193.${index >> 14}.${(index >> 7) & 127}.${index & 127}`, 30_000);
         const record = JSON.parse(Buffer.from(reply.body).toString()) as ReverseDnsRecord;
         statuses.set(record.status, (statuses.get(record.status) ?? 0) + 1);
         const shown = record.names.map(({ name }) => name);

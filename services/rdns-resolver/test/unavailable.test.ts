@@ -67,9 +67,9 @@ test("a nameserver that falls silent is found out within the first question, and
   running.push(server);
   const service = await serviceOf({ RESOLVERS: server.address, RDNS_TIMEOUT_MS: "1000" });
   expect(outcome(await service.reply("193.0.6.1", 10_000))).toBe("resolver_unavailable");
-  const started = performance.now();
   expect(outcome(await service.reply("193.0.6.2"))).toBe("resolver_unavailable");
-  expect(performance.now() - started).toBeLessThan(1_000);
+  // Without an attempt there is nothing to wait for.
+  expect(server.queries.map(({ name }) => name)).not.toContain("2.6.0.193.in-addr.arpa");
 
   server.behave(honest);
   await until(service, "ok", "193.0.6.3");

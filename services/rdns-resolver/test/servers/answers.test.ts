@@ -136,8 +136,9 @@ describe.each(["unbound", "nsd"] as const)("%s", (name) => {
   });
 
   test("two hundred addresses at a time, each with its own answer", async () => {
-    service = await startService({ RESOLVERS: address() });
-    const asked = await Promise.all(Array.from({ length: 200 }, (_, last) => service.ask(`193.0.6.${last}`)));
+    // A busy machine takes seconds for all of them.
+    service = await startService({ RESOLVERS: address(), RDNS_TIMEOUT_MS: "10000", RDNS_BUDGET_MS: "20000" });
+    const asked = await Promise.all(Array.from({ length: 200 }, (_, last) => service.ask(`193.0.6.${last}`, 30_000)));
     expect(asked.map(({ record }) => record.ip)).toEqual(Array.from({ length: 200 }, (_, last) => `193.0.6.${last}`));
     expect(asked.flatMap(({ record: { ip, status } }) => (status === "nxdomain" ? [] : [`${ip} ${status}`]))).toEqual([
       "193.0.6.139 ok",
