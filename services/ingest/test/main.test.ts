@@ -33,7 +33,8 @@ beforeAll(async () => {
     MONGODB_URI: mongodb.database(`ingest_main_${process.pid}`),
     SNAPSHOT_BUCKET: `ingest-main-${process.pid}`,
     SOURCES: smallSources(join(folder, "sources"), "NL"),
-    INGEST_LEASE_TTL_MS: "1500",
+    // It is waited for after the leader was killed. Shorter, a busy machine that stands still would end the leader's term before.
+    INGEST_LEASE_TTL_MS: "6000",
   };
   leader = await launch(programArgs("ingest"), shared);
   follower = await launch(programArgs("ingest"), shared);
@@ -68,7 +69,7 @@ const started = async (): Promise<string> => {
 const ended = async (id: string) => {
   const run = async () => (await ask("GET", `${runsPath}/${id}`)).json;
   // A problem has no state: nobody leads yet, or the proxy reached nobody.
-  await until(async () => ![undefined, "running"].includes((await run()).state), { timeoutMs: 20_000 });
+  await until(async () => ![undefined, "running"].includes((await run()).state), { timeoutMs: 120_000 });
   return run();
 };
 
