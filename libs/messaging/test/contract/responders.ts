@@ -220,8 +220,8 @@ export function describeResponders(name: string, create: CreateMessaging): void 
       const subscription = await messaging.serve("slow", (_frame, answer) => {
         held.push(() => answer(0, reply("held")));
       });
-      const asked = messaging.request("slow", "single", item("q"));
-      await pause(50);
+      const asked = messaging.request("slow", "single", item("q", { budgetMs: 30_000 }));
+      while (held.length === 0) await pause(5);
       let stopped = false;
       const stopping = subscription.stop().then(() => {
         stopped = true;
