@@ -80,7 +80,7 @@ test("a gateway that is cut off from NATS is not ready, other services stay so a
   for (const process of others) await until(async () => (await readiness(process)).text === "ready\n");
   expect(await metric("netfacts_ready")).toBe("1");
   await nats.cut();
-  await untilStatus(503);
+  await untilStatus(503, 9_000);
   expect(await metric("netfacts_ready")).toBe("0");
   for (const process of others) {
     const reason = /^ready\nno connection to NATS: 127\.0\.0\.1:\d+ .+\n$/;
@@ -95,7 +95,7 @@ test("a gateway that is cut off from NATS is not ready, other services stay so a
 
 test("a gateway whose connection to NATS hangs is not ready within seconds", async () => {
   nats.freeze();
-  // Pings of the connection alone would take ten.
+  // With the default interval of pings, 5 s, it would take ten.
   await untilStatus(503, 9_000);
   await nats.restore();
   await untilStatus(200);

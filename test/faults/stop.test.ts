@@ -115,7 +115,7 @@ describe("signals", () => {
     expect((await operations("/metrics")).text).toContain('netfacts_ready{service="standalone"} 1\n');
     standalone.child.kill("SIGTERM");
     const answers: Answer[] = [];
-    // Within the key's rate: 600 a minute. Some tenths of a second: a busy machine may stand still for three before the drain is over.
+    // Within the key's rate: 600 a minute. This takes less than a second of the drain's 4 s. So the machine may stand still for 3 s.
     for (let round = 0; round < 20; round++, await sleep(20)) answers.push(...(await Promise.all([question(), question()])));
     expect(await operations("/readyz")).toEqual({ status: 503, text: "not ready\nthe process stops\n" });
     expect((await operations("/healthz")).status).toBe(200);

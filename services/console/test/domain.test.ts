@@ -113,7 +113,7 @@ test("an AS whose prefixes are known in one family only is told to announce thos
 test("the reason of an invalid route is in words that say nothing about ROAs which it does not depend on", () => {
   const { validity, ip } = examples;
   const clause = (reason: "as" | "length") => ipSentence({ ...ip, rpki: { ...ip.rpki, state: "invalid", reason } });
-  expect(clause("as")).toMatch(/, RPKI invalid: no ROA allows this origin\.$/);
+  expect(clause("as")).toMatch(/, RPKI invalid: no ROA allows this origin at this length\.$/);
   expect(clause("length")).toMatch(/, RPKI invalid: more specific than any ROA allows\.$/);
   const invalid = (reason: "as" | "length") => validitySentence({ ...validity, rpki: { ...validity.rpki, state: "invalid", reason } });
   expect(invalid("as")).toBe("AS3333 must not announce 193.0.0.0/21: the ROAs that allow this length are not for this AS.");

@@ -50,6 +50,7 @@ test("each source that needs something has an advice, and no other", () => {
   );
   expect(failed("https://a.example/x: the server returned status 404")).toContain("The location may have changed");
   expect(failed("ENOENT: no such file or directory, open 'x.txt'")).toContain("check the path");
+  expect(failed("no usable version of it was fetched")).toContain("the log of ingest");
   expect(failed("rrc00.gz: the input ends 12 bytes into a record")).toContain("The content cannot be used");
   expect(adviceFor(source({ state: "kept", error: "it shrank by more than shrink_max allows" }))).toBe(
     "The previous version stays in service. If so many records are really gone, start a run that accepts it.",

@@ -33,7 +33,7 @@ beforeAll(async () => {
     MONGODB_URI: mongodb.database(`ingest_main_${process.pid}`),
     SNAPSHOT_BUCKET: `ingest-main-${process.pid}`,
     SOURCES: smallSources(join(folder, "sources"), "NL"),
-    // It is waited for after the leader was killed. Shorter, a busy machine that stands still would end the leader's term before.
+    // The last test waits for it. A shorter lease would expire when a busy machine stands still.
     INGEST_LEASE_TTL_MS: "6000",
   };
   leader = await launch(programArgs("ingest"), shared);

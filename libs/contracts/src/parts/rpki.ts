@@ -13,7 +13,7 @@ export type RpkiState = (typeof rpkiStates)[number];
 /** A state, or null where no usable VRPs are imported. */
 export const NullableRpkiState = nullable(oneOf(rpkiStates));
 
-/** Why a route is invalid: no VRP names its origin (`as`), or those that do allow shorter prefixes only (`length`). */
+/** Why a route is invalid: covering VRPs allow its length, but not for its origin (`as`), or none allows its length (`length`). */
 export const NullableRpkiReason = nullable(oneOf(["as", "length"]));
 
 /** A validated ROA payload; `ta` and `expires_at` are null where its source does not tell them. */

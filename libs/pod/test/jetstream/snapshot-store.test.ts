@@ -8,7 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { natsRights } from "@netfacts/messaging/nats";
 import type { NatsConnection } from "@netfacts/messaging/nats-client";
-import { LoaderThreads, loadSnapshot, SnapshotFollower, type SnapshotPointer } from "@netfacts/snapshot";
+import { loadSnapshot, type SnapshotPointer } from "@netfacts/snapshot";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { describeSnapshotStore, numbered, publishNumber, until } from "../../../snapshot/test/store/contract.ts";
@@ -262,20 +262,22 @@ describe("snapshots in JetStream beside the contract", () => {
     };
     const connection: NatsConnection = Object.create(bucket.nc, { jetstreamManager: { value: async () => jsm } });
     const store = await openJetStreamStore(connection, { bucket: bucket.name });
-    const follower = new SnapshotFollower(store, new LoaderThreads(jetStreamSource(bucket.source)));
+    const told: (string | null)[] = [];
+    const watch = store.watch(({ active }) => told.push(active));
     try {
-      await follower.start();
-      expect(follower.current()?.id).toBe(newer);
+      await until(() => told.at(-1) === newer);
       isNextHeld = true;
-      const hinted = follower.look();
+      const hinted = watch.look();
       await until(() => held !== null);
       await release(1);
       await hinted;
+      await watch.look();
       // Later than any reading at a hint.
       await setTimeout(1_000);
-      await until(() => follower.current()?.id === before);
+      expect(told.at(-1)).toBe(before);
+      expect(told.lastIndexOf(newer)).toBeLessThan(told.indexOf(before));
     } finally {
-      follower.stop();
+      watch.stop();
     }
   });
 

@@ -75,9 +75,11 @@ export interface SnapshotStore {
   watch(listener: (pointer: SnapshotPointer) => void): PointerWatch;
 }
 
+/** What follows a store's pointer, until it is stopped. */
 export interface PointerWatch {
   /** Reads the pointer now. Resolves when the listener was told of a change; also when the store does not answer. */
   look(): Promise<void>;
+  /** The listener is not called any more. */
   stop(): void;
 }
 

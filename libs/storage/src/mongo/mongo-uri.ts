@@ -35,8 +35,7 @@ export function readMongoUri(uri: string): MongoUri {
 export function mongoUriFault(uri: string): string | null {
   const [text, , login = ""] = form.exec(uri) ?? [];
   if (text === undefined) return `is not a MongoDB URI; ${remedy}`;
-  if (/%(?![0-9a-f]{2})/i.test(login))
-    return "has a % in the user or the password that is not part of a code; write %25 for the character %";
+  if (!isPercentEncoded(login)) return "has a % in the user or the password that is not percent-encoded; write %25";
   const { database } = readMongoUri(uri);
   if (!databaseName.test(database))
     return 'names a database with a character that no name has (/ \\ . " $ * < > : | ?, a space or a line break), or with more than 63 characters';
@@ -56,10 +55,15 @@ export function mongoUriFault(uri: string): string | null {
 
 /** Text that is encoded wrongly has a % that stays. */
 function decoded(text: string): string {
+  return isPercentEncoded(text) ? decodeURIComponent(text) : text;
+}
+
+function isPercentEncoded(text: string): boolean {
   try {
-    return decodeURIComponent(text);
+    decodeURIComponent(text);
+    return true;
   } catch {
-    return text;
+    return false;
   }
 }
 

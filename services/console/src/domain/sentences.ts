@@ -29,7 +29,7 @@ function rpkiClause(state: string | null, reason: string | null, mixed: boolean 
   if (state === null) return "RPKI state unknown";
   if (state === "not-found") return "RPKI not found: no ROA covers it";
   if (state === "valid") return "RPKI valid";
-  return reason === "length" ? "RPKI invalid: more specific than any ROA allows" : "RPKI invalid: no ROA allows this origin";
+  return reason === "length" ? "RPKI invalid: more specific than any ROA allows" : "RPKI invalid: no ROA allows this origin at this length";
 }
 
 function announcedBy(origins: readonly Origin[], asSets: readonly unknown[]): string {

@@ -117,11 +117,14 @@ test("whatever is answered frees its place: HEAD, 304, 400, 403, 404, 405, 429",
 
 test("a request that is not answered in time frees its place", async () => {
   const hasty = await startGateway({ config: { LOOKUP_BUDGET_MS: 200 } });
-  const authorization = `Bearer ${await hasty.key({ concurrency: { limit } })}`;
-  const held = holdAnswers(hasty);
-  for (let i = 0; i < limit + 1; i++) expect((await hasty.request("GET", path, { authorization })).status).toBe(504);
-  held.letGo();
-  await hasty.stop();
+  try {
+    const authorization = `Bearer ${await hasty.key({ concurrency: { limit } })}`;
+    const held = holdAnswers(hasty);
+    for (let i = 0; i < limit + 1; i++) expect((await hasty.request("GET", path, { authorization })).status).toBe(504);
+    held.letGo();
+  } finally {
+    await hasty.stop();
+  }
 });
 
 test("clients that disconnect free their places: before the answer, in a pipeline, and while their lease is awaited", async () => {

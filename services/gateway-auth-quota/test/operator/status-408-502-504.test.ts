@@ -102,7 +102,7 @@ test.concurrent("an upload may take as long as it likes while it goes on", async
   const closed = new Promise((resolve) => socket.once("close", resolve));
   const key = patient.adminKey;
   socket.write(`POST ${runsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 12\r\nConnection: close\r\n\r\n`);
-  // Twelve bytes in 6 s, which is longer than the idle bound. A busy machine may stand still for three between two of them.
+  // Twelve bytes in 6 s, which is longer than the idle bound. A busy machine may stand still for 3 s between two bytes.
   for (let sent = 0; sent < 12; sent++) {
     await new Promise((resolve) => setTimeout(resolve, 500));
     socket.write("x");

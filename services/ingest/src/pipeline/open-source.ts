@@ -24,10 +24,13 @@ export interface OpenedSource {
   explained(error: unknown): unknown;
 }
 
+/** Of a source with a URL. */
+export const nothingFetched = "no usable version of it was fetched";
+
 /** Throws `SourceError` for a file that cannot be opened. The content throws the reason of `signal`. */
 export function openSource(source: SourceConfig, onBytes: BytesListener, signal?: AbortSignal): OpenedSource {
   if (source.fetch !== undefined && source.fetched === undefined && source.section !== "updates")
-    throw new SourceError(source.location, null, "no usable version of it was fetched");
+    throw new SourceError(source.location, null, nothingFetched);
   const digest = createHash("sha256");
   let content: Content;
   let total: number;

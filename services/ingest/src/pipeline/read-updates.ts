@@ -10,7 +10,7 @@ import { gapSecondsDefault, type ReplayInput, type UpdateFileCounts, type Update
 import type { SourceConfig } from "../sources/index.ts";
 import { digestOfAll, filesSince, firstTimestamp, listUpdateFiles } from "../updates/update-files.ts";
 import { futureText } from "./future-date.ts";
-import { type BytesListener, type OpenedSource, openSource, type StoredFile } from "./open-source.ts";
+import { type BytesListener, nothingFetched, type OpenedSource, openSource, type StoredFile } from "./open-source.ts";
 
 /** Missing updates, in Unix seconds; `to` null: everything after `from`. */
 export interface UpdatesGap {
@@ -47,7 +47,8 @@ export class UpdatesError extends Error {
 }
 
 /** Files of updates there may be: of a folder, or what was fetched. */
-function candidatesOf({ location, updateFiles }: SourceConfig): readonly string[] {
+function candidatesOf({ location, fetch, updateFiles }: SourceConfig): readonly string[] {
+  if (fetch !== undefined && updateFiles === undefined) throw new Error(`${location}: ${nothingFetched}`);
   return updateFiles?.files ?? listUpdateFiles(location);
 }
 

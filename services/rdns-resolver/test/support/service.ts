@@ -47,7 +47,7 @@ export async function startService(env: NodeJS.ProcessEnv, openShared?: OpenShar
   });
   await app.start();
 
-  // A lookup ends by RDNS_BUDGET_MS: the time of its caller only ends what hangs.
+  // The usual RDNS_BUDGET_MS is shorter, so the time of the caller only ends what hangs.
   const reply = (ip: string, budgetMs = 20_000) =>
     messaging.request("rdns-resolver", "single", { op: "reverse_dns", query: ip, requestId: "test-1", traceparent: null, budgetMs });
   return {

@@ -1,7 +1,7 @@
 /** Ends a batch whose client makes too little progress: whole items sent, or kibibytes read, in each period in which it is the client's turn. */
 
 export interface ProgressOptions {
-  /** Time in which the client must make the progress. Only its turn counts, and no time in which this process stood still. */
+  /** Time in which the client must make the progress. Only its turn counts. A standstill of this process counts as a fifth at most. */
   readonly periodMs: number;
   /** Items sent plus kibibytes read that are enough for a period. */
   readonly stepsMin: number;
