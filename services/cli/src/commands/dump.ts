@@ -32,8 +32,8 @@ export const dump: RegisterCommand = (program, context) => {
   section("routes", "prefix, origin or {a,b}, full-feed peers, all peers, RPKI state", (generation) =>
     generation.routes === null ? null : routeLines(generation, generation.routes),
   );
-  section("vrps", "prefix, max length, AS number, trust anchor, expiry, loose or tight", ({ vrps, routes }) =>
-    vrps === null ? null : vrpLines(vrps, routes !== null),
+  section("vrps", "prefix, max length, AS number, trust anchor, expiry, loose or tight", ({ vrps, manifest }) =>
+    vrps === null ? null : vrpLines(vrps, manifest.sections.vrps?.counts.loose !== undefined),
   );
   section("allocations", "registry, country, kind, first, last, date, status, holder id", ({ allocations }) =>
     allocations === null ? null : allocationLines(allocations),
@@ -53,10 +53,11 @@ function* routeLines(generation: Generation, routes: RouteTable): Generator<stri
   }
 }
 
-function* vrpLines(vrps: VrpSet, withRoutes: boolean): Generator<string> {
+/** @param isLooseKnown  the section was built with routes. */
+function* vrpLines(vrps: VrpSet, isLooseKnown: boolean): Generator<string> {
   for (let index = 0; index < vrps.size; index++) {
     const { prefix, maxLength, asn, ta, expiresAt, loose } = vrps.vrpAt(index);
-    yield `${formatPrefix(prefix)}\t${maxLength}\t${asn}\t${ta ?? none}\t${expiresAt === null ? none : timestamp(expiresAt * 1000)}\t${withRoutes ? (loose ? "loose" : "tight") : none}\n`;
+    yield `${formatPrefix(prefix)}\t${maxLength}\t${asn}\t${ta ?? none}\t${expiresAt === null ? none : timestamp(expiresAt * 1000)}\t${isLooseKnown ? (loose ? "loose" : "tight") : none}\n`;
   }
 }
 

@@ -8,6 +8,7 @@ import { type Share, Shares } from "@netfacts/messaging";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import type { CallerTurns } from "./caller-turns.ts";
+import { callEvenly } from "./even-calls.ts";
 import type { HeldBack, KeylessGate } from "./keyless-gate.ts";
 import type { RequestLog } from "./observe.ts";
 import { problemText } from "./problem-text.ts";
@@ -138,7 +139,7 @@ export class Connections {
         return connections.size;
       },
     });
-    this.#sweep = setInterval(() => this.#endStalled(), Math.ceil(options.writeStallMs / sweepsOfStall)).unref();
+    this.#sweep = callEvenly(Math.ceil(options.writeStallMs / sweepsOfStall), () => this.#endStalled());
   }
 
   /** Stands between the server and its handlers from now on. */

@@ -1,6 +1,6 @@
 /** What a value that does not fit its schema should have been, in words: `takes a whole number from 1 to 1000`. */
 
-import { nearestWord, searchCharactersMax } from "@netfacts/contracts";
+import { nearestWord } from "@netfacts/contracts";
 import { wordList } from "./word-list.ts";
 /** As typebox tells what is wrong. */
 export interface SchemaError {
@@ -42,10 +42,11 @@ const formOf: Readonly<Record<string, string>> = {
   "^[A-Za-z0-9_-]{1,64}$": "1 to 64 letters, digits, `-` and `_`",
   "^(key|day|month|route_class)(,(key|day|month|route_class))*$": "one or more of key, day, month and route_class, separated by commas",
   "^[^,]*$": "a name without commas",
-  "[^\\s\\ufeff]": `a string of 1 to ${searchCharactersMax} characters that are not all spaces`,
   "^[a-z0-9][a-z0-9_-]{0,39}$": "a name of 1 to 40 lower-case letters, digits, `-` and `_` that starts with a letter or digit",
   "^[a-z][a-z0-9_]{0,39}$": "a word of 1 to 40 lower-case letters, digits and `_` that starts with a letter",
 };
+
+const notBlank = "[^\\s\\ufeff]";
 
 /** @returns the places of one error; several where several members are missing or unknown. */
 export function schemaFaults(root: unknown, { keyword, schemaPath, instancePath, params }: SchemaError): readonly SchemaFault[] {
@@ -81,16 +82,19 @@ export function wantedText(schema: unknown): string {
       );
 }
 
+function textOf({ minLength = 0, maxLength }: Schema): string {
+  return maxLength === undefined ? "a non-empty string" : `a string of ${minLength} to ${maxLength} characters`;
+}
+
 function typeText(type: string, schema: Schema): string {
   switch (type) {
     case "integer":
     case "number":
       return `${type === "integer" ? "a whole number" : "a number"}${rangeText(schema.minimum, schema.maximum)}`;
     case "string":
+      if (schema.pattern === notBlank) return `${textOf(schema)} that is not all spaces`;
       if (schema.pattern !== undefined) return formOf[schema.pattern] ?? `a string that matches ${schema.pattern}`;
-      return schema.maxLength === undefined
-        ? "a non-empty string"
-        : `a string of ${schema.minLength ?? 0} to ${schema.maxLength} characters`;
+      return textOf(schema);
     case "array":
       return `a ${schema.maxItems === undefined && schema.minItems === 1 ? "non-empty " : ""}list${schema.maxItems === undefined ? "" : ` of ${schema.minItems ?? 0} to ${schema.maxItems} items`}`;
     case "object": {

@@ -7,7 +7,7 @@ import type { VerifiedKey } from "../../keys/index.ts";
 import type { GatewayMetrics } from "../../metrics.ts";
 
 /** What one batch takes. */
-export interface Place {
+interface Place {
   readonly bucket: string;
   /** Gives the place back, once. */
   readonly free: () => void;

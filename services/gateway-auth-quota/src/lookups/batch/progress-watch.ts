@@ -1,7 +1,9 @@
 /** Ends a batch whose client makes too little progress: whole items sent, or kibibytes read, in each period in which it is the client's turn. */
 
+import { callEvenly } from "../../edge/even-calls.ts";
+
 export interface ProgressOptions {
-  /** Time in which the client must make the progress. Only its turn counts. A standstill of this process counts as a fifth at most. */
+  /** Time in which the client must make the progress. Only its turn counts, and no time in which this process stood still. */
   readonly periodMs: number;
   /** Items sent plus kibibytes read that are enough for a period. */
   readonly stepsMin: number;
@@ -27,7 +29,7 @@ export class ProgressWatch {
   constructor(options: ProgressOptions) {
     this.#options = options;
     this.#takenBefore = options.takenBytes();
-    this.#timer = setInterval(() => this.#sample(), Math.ceil(options.periodMs / samplesOfPeriod)).unref();
+    this.#timer = callEvenly(Math.ceil(options.periodMs / samplesOfPeriod), () => this.#sample());
   }
 
   /** The client has sent a whole item. Blank bytes and parts of lines are none. */
