@@ -76,10 +76,15 @@ export class DownloadFolder {
     return readFiles(this.path);
   }
 
-  /** @param urlDigest  null for any. */
+  /** Null where the file has less than its note says: a process was killed after it made the file the latest one, and before it removed the note. */
   async partial(urlDigest: string): Promise<PartialFile | null> {
     const partial = await readJson<PartialFile>(join(this.path, "partial.json"));
-    return partial?.urlDigest === urlDigest && partial.bytes > 0 ? partial : null;
+    if (partial?.urlDigest !== urlDigest || !(partial.bytes > 0)) return null;
+    const found = await stat(this.partialPath).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return null;
+      throw error;
+    });
+    return found !== null && found.size >= partial.bytes ? partial : null;
   }
 
   /** To be called when `bytes` of the file are synced. */

@@ -5,6 +5,7 @@ import { readdirSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { type PartialFile, urlDigestOf } from "../../src/fetch/download-folder.ts";
 import { type Fetching, failure, fetching } from "../support/fetching.ts";
 import { answer, type HostileServer, serveFile, startHostileServer, writeHead } from "../support/hostile-server.ts";
 
@@ -108,6 +109,32 @@ test("notes that are damaged are no reason to fail: it is fetched again", async 
   await place.fetch(`${server.url}/a`);
   for (const name of ["state.json", "partial.json"]) writeFileSync(join(place.downloads, "source", name), "{");
   expect((await place.fetch(`${server.url}/a`)).content).toEqual(first);
+});
+
+test.each(["before", "after"])(
+  "a process that was killed while it took over a whole file, %s its state was written, leaves nothing in the way",
+  async (when) => {
+    server.behave(serveFile(first, '"1"'));
+    const url = `${server.url}/a`;
+    await place.fetch(url);
+    const folder = join(place.downloads, "source");
+    if (when === "before") unlinkSync(join(folder, "state.json"));
+    const note: PartialFile = { urlDigest: urlDigestOf(url), etag: '"1"', total: first.length, bytes: 5 };
+    writeFileSync(join(folder, "partial.json"), JSON.stringify(note));
+    expect((await place.fetch(url)).content).toEqual(first);
+  },
+);
+
+test("of a partial file that is shorter than its note nothing is used", async () => {
+  server.behave(serveFile(first, '"1"'));
+  const url = `${server.url}/a`;
+  const { path } = await place.fetch(url);
+  unlinkSync(path);
+  const note: PartialFile = { urlDigest: urlDigestOf(url), etag: '"1"', total: first.length, bytes: 5 };
+  const folder = join(place.downloads, "source");
+  writeFileSync(join(folder, "partial.json"), JSON.stringify(note));
+  writeFileSync(join(folder, "partial"), first.subarray(0, 3));
+  expect((await place.fetch(url)).content).toEqual(first);
 });
 
 test("packed on the way it is kept as it came; a packed file, and one with a digest, are asked for as they are", async () => {
