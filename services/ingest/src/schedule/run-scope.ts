@@ -71,9 +71,8 @@ export async function readyFiles(
   const files: Record<string, ReadyFile> = {};
   for (const source of sources) {
     try {
-      const beside = isStanding(source.format) ? await besideOf(source, sources, stock) : null;
-      const file = await stock.ready(source, all || (beside !== null && stock.isRefusedBesideOthers(source, beside)));
-      if (file !== null) files[source.name] = beside === null ? file : { ...file, beside };
+      const file = await stock.ready(source, all, await besideOf(source, sources, stock));
+      if (file !== null) files[source.name] = file;
     } catch (error) {
       onFault(source, error as Error);
     }
@@ -81,8 +80,9 @@ export async function readyFiles(
   return files;
 }
 
-/** `ReadyFile.beside`: also versions that no run could use, so that it changes only when the operator changes something. */
-async function besideOf(source: SourceConfig, sources: readonly SourceConfig[], stock: SourceStock): Promise<string> {
+/** `ReadyFile.beside` of a list that the operator writes: also versions that no run could use, so that it changes only when the operator changes something. */
+export async function besideOf(source: SourceConfig, sources: readonly SourceConfig[], stock: SourceStock): Promise<string | undefined> {
+  if (!isStanding(source.format)) return undefined;
   const others = sources.filter(
     (other) => other.name !== source.name && isStanding(other.format) && sectionOf(other) === sectionOf(source),
   );

@@ -19,7 +19,7 @@ import {
 import { type StoredStock, storedSourceName, withStored } from "../uploads/stored-source.ts";
 import { Asking } from "./asking.ts";
 import { differs, isOutdated, planOf, stillTakenBack } from "./plan.ts";
-import { type RunScope, readyFiles } from "./run-scope.ts";
+import { besideOf, type RunScope, readyFiles } from "./run-scope.ts";
 import type { SourceStock } from "./source-stock.ts";
 
 export interface SchedulerDeps {
@@ -305,7 +305,7 @@ export class Scheduler {
       const published = current?.sections[section]?.sources.filter(({ name }) => !others.some((source) => source.name === name)) ?? [];
       if (!differs(operators, versions, published)) continue;
       for (const source of others.filter(({ name, required }) => required && versions.get(name) == null)) {
-        const file = await this.#deps.stock.earlier(source);
+        const file = await this.#deps.stock.earlier(source, await besideOf(source, sources, this.#deps.stock));
         if (file !== null) files[source.name] = file;
       }
     }

@@ -12,7 +12,7 @@ export interface RefusedVersion {
   readonly bounds: string;
   readonly error: string;
   readonly at: number;
-  /** Of a list that the operator writes: `ReadyFile.beside` of that run. Beside other versions it may be good. */
+  /** Of a list that the operator writes: `ReadyFile.beside` of that run. Beside other versions it may be good. Absent also in files of earlier versions. */
   readonly beside?: string | undefined;
 }
 
@@ -29,7 +29,8 @@ export interface SourceState {
   readonly failures: number;
   /** Of the last check; null when it went well. */
   readonly error: string | null;
-  readonly refused: RefusedVersion | null;
+  /** Versions that are here and that a run could not use, the last one first: the newest, and of a fetched source the last good one too. */
+  readonly refused: readonly RefusedVersion[];
   /** Of a file: its version when it was last looked at. */
   readonly file: { readonly mtimeMs: number; readonly size: number; readonly sha256: string } | null;
 }
@@ -41,7 +42,7 @@ export const unknownState: SourceState = {
   nextAt: null,
   failures: 0,
   error: null,
-  refused: null,
+  refused: [],
   file: null,
 };
 
@@ -119,7 +120,9 @@ export class SourceStates {
 function parsed(text: string): Record<string, SourceState> {
   try {
     const states = JSON.parse(text) as Record<string, Partial<SourceState>>;
-    return Object.fromEntries(Object.entries(states).map(([name, state]) => [name, { ...unknownState, ...state }]));
+    // In files of earlier versions `refused` is one version, or null.
+    const known = (state: Partial<SourceState>): SourceState => ({ ...unknownState, ...state, refused: [state.refused ?? []].flat() });
+    return Object.fromEntries(Object.entries(states).map(([name, state]) => [name, known(state)]));
   } catch {
     return {};
   }

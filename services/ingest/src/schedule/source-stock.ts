@@ -90,17 +90,12 @@ export class SourceStock {
   /** Why a run could not use the newest version that is here; null: it could, or none has tried. */
   async refusal(source: SourceConfig, newest = this.newest(source)): Promise<string | null> {
     const { refused } = this.state(source);
-    if (refused === null) return null;
+    const [last] = refused;
+    if (last === undefined) return null;
     // One of the files of updates was refused: it is none that is told by the version of all.
-    if (source.section === "updates") return refused.error;
+    if (source.section === "updates") return last.error;
     const file = await newest;
-    return file === null || file.sha256 === refused.sha256 ? refused.error : null;
-  }
-
-  /** Whether a run could not use the list of an operator beside other versions of the other ones than these (`ReadyFile.beside`). */
-  isRefusedBesideOthers(source: SourceConfig, beside: string): boolean {
-    const { refused } = this.state(source);
-    return refused?.beside !== undefined && refused.beside !== beside;
+    return (file === null ? last : refused.find(({ sha256 }) => sha256 === file.sha256))?.error ?? null;
   }
 
   /** What is here, also a version that a run could not use; null: nothing, or it cannot be read now. */
@@ -157,8 +152,8 @@ export class SourceStock {
   }
 
   /** The fetched version of a required source that a run last used, where a run could not use a newer one; null: there is none. */
-  earlier(source: SourceConfig): Promise<ReadyFile | null> {
-    return source.fetch === undefined || source.section === "updates" ? Promise.resolve(null) : this.ready({ ...source, required: false });
+  async earlier(source: SourceConfig, beside?: string): Promise<ReadyFile | null> {
+    return source.fetch === undefined || source.section === "updates" ? null : this.ready({ ...source, required: false }, false, beside);
   }
 
   /** Removes what is here of sources that have not been in the list for a week. Looks once an hour, and never rejects. */
@@ -178,37 +173,35 @@ export class SourceStock {
     }
   }
 
-  /** What a run may read of the source. @param all  also versions that a run before could not use */
-  async ready(source: SourceConfig, all = false): Promise<ReadyFile | null> {
+  /**
+   * What a run may read of the source.
+   *
+   * @param all  also versions that a run before could not use
+   * @param beside  `ReadyFile.beside`; absent: the source is no list of an operator
+   */
+  async ready(source: SourceConfig, all = false, beside?: string): Promise<ReadyFile | null> {
     if (source.format === "rtr") return this.#readyOfSession(source, all);
     if (source.format === storedFormat) return this.#readyOfStored(all);
     if (source.appliesTo !== undefined) return this.#readyUpdates(source, source.appliesTo, all);
     const { file } = this.state(source);
     if (source.format === referringFormat) {
       const { feeds, versionOf } = await this.#feedsOf(source).now();
-      const ready = await this.#readyFileOf(source, file, all, versionOf);
+      const ready = await this.#readyFileOf(source, file, (sha256) => all || !this.#isRefused(source, versionOf(sha256)));
       return ready === null ? null : { ...ready, referred: { feeds, dumpSha256: ready.sha256 }, sha256: versionOf(ready.sha256) };
     }
-    return this.#readyFileOf(source, file, all, (sha256) => sha256);
+    const ready = await this.#readyFileOf(source, file, (sha256) => all || !this.#isRefused(source, sha256, beside));
+    return ready === null || beside === undefined ? ready : { ...ready, beside };
   }
 
-  /** @param versionOf  what tells a version with this file from others. */
-  async #readyFileOf(
-    source: SourceConfig,
-    file: SourceState["file"],
-    all: boolean,
-    versionOf: (sha256: string) => string,
-  ): Promise<ReadyFile | null> {
+  async #readyFileOf(source: SourceConfig, file: SourceState["file"], isUsable: (sha256: string) => boolean): Promise<ReadyFile | null> {
     if (source.fetch === undefined) {
-      if (file === null || (!all && this.#isRefused(source, versionOf(file.sha256)))) return null;
+      if (file === null || !isUsable(file.sha256)) return null;
       return { location: source.location, sha256: file.sha256, url: null, fetchedAt: null, lastGood: null };
     }
     const { downloads } = this.#deps.fetching;
     const { latest, good } = await readFilesOf(downloads, source.name);
     // What was good once may be refused now, beside other sources.
-    const usable = [latest, source.required ? null : good].find(
-      (file) => file !== null && (all || !this.#isRefused(source, versionOf(file.sha256))),
-    );
+    const usable = [latest, source.required ? null : good].find((file) => file !== null && isUsable(file.sha256));
     if (usable == null) return null;
     const lastGood = good === null || source.required || good.sha256 === usable.sha256 ? null : pathOf(downloads, source.name, good);
     const { sha256, url, fetchedAt } = usable;
@@ -228,13 +221,18 @@ export class SourceStock {
         const isTaken = report?.sections.some(({ name, refused }) => name === sectionOf(source) && refused !== null) !== true;
         if (report?.snapshot != null && isTaken && source.fetch !== undefined && source.section !== "updates")
           await noteGood(fetching.downloads, source.name, file.referred?.dumpSha256 ?? file.sha256);
-        if (this.state(source).refused !== null && file.isEarlier !== true) states.change(source, { refused: null });
+        // That an earlier version is good says nothing of the newest one.
+        const refused = this.state(source).refused.filter(({ sha256 }) => file.isEarlier === true && sha256 !== file.sha256);
+        if (refused.length < this.state(source).refused.length) states.change(source, { refused });
       } else if (told.error !== null) {
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
         // It was known, and left out.
         if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
         const refused = { sha256, bounds: boundsOf(source), error: told.error, at: clock.now(), beside: file.beside };
-        states.change(source, { refused });
+        // Where that cannot be read now, the other one is tried again.
+        const here = await this.#versionsOf(source).catch((): string[] => []);
+        const isOther = (version: string) => here.includes(version) && version !== sha256 && version !== told.sha256;
+        states.change(source, { refused: [refused, ...this.state(source).refused.filter((one) => isOther(one.sha256))] });
         const fields = { source: source.name, location: refusedFile ?? file.url ?? file.location, sha256, reason: told.error };
         log.warn(fields, "a version of a source cannot be used; the previous one remains in use until there is a newer one");
       }
@@ -242,16 +240,20 @@ export class SourceStock {
     await states.save();
   }
 
+  /** Of a fetched source: the versions that `ready` chooses from. */
+  async #versionsOf(source: SourceConfig): Promise<readonly string[]> {
+    if (source.fetch === undefined || source.section === "updates") return [];
+    const { latest, good } = await readFilesOf(this.#deps.fetching.downloads, source.name);
+    const files = [latest, good].filter((file) => file !== null).map(({ sha256 }) => sha256);
+    return source.format === referringFormat ? files.map((await this.#feedsOf(source).now()).versionOf) : files;
+  }
+
   /** Relative to the version of their table that a run would read. */
   async #readyUpdates(source: SourceConfig, table: SourceConfig, all: boolean): Promise<ReadyFile | null> {
     const ready = await this.ready(table, all);
     if (ready === null) return null;
-    const { refused } = this.state(source);
-    return this.#updates.ready(
-      source,
-      ready.location,
-      !all && refused !== null && this.#isRefused(source, refused.sha256) ? refused : null,
-    );
+    const refused = all ? undefined : this.state(source).refused.find(({ sha256 }) => this.#isRefused(source, sha256));
+    return this.#updates.ready(source, ready.location, refused ?? null);
   }
 
   /** A version that a run failed with is tried again: what failed was the store. */
@@ -268,9 +270,9 @@ export class SourceStock {
     return !all && this.#isRefused(source, sha256) ? null : { location, sha256, url, fetchedAt, lastGood: null };
   }
 
-  #isRefused(source: SourceConfig, sha256: string): boolean {
-    const { refused } = this.state(source);
-    if (refused === null || refused.sha256 !== sha256 || refused.bounds !== boundsOf(source)) return false;
+  #isRefused(source: SourceConfig, sha256: string, beside?: string): boolean {
+    const refused = this.state(source).refused.find((version) => version.sha256 === sha256);
+    if (refused === undefined || refused.bounds !== boundsOf(source) || refused.beside !== beside) return false;
     return Math.abs(this.#deps.clock.now() - refused.at) < refusedMsMax;
   }
 

@@ -1,8 +1,9 @@
 /** SLURM files that do not go together, and what the schedule does when the operator changes one of them. */
 
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import type { SourceConfig } from "../../src/sources/index.ts";
 import { vrpFile } from "../support/made-files.ts";
 import { type Scheduled, scheduled } from "../support/scheduled.ts";
 
@@ -53,12 +54,12 @@ test.each([", required: true", ", required: false"])(
     write("b", "172.16.0.0/12", "10.1.0.0/16");
     world.pass(60 * minute);
     await world.look();
-    expect(world.stock.state({ name: "b" }).refused?.error).toContain("overlaps 10.");
+    expect(world.stock.state({ name: "b" }).refused[0]?.error).toContain("overlaps 10.");
     write("a", "10.0.0.0/16");
     world.pass(60 * minute);
     await world.look();
     expect([await errors(), await asserted()]).toEqual([used, 3]);
-    expect(world.stock.state({ name: "b" }).refused).toBeNull();
+    expect(world.stock.state({ name: "b" }).refused).toEqual([]);
     const runs = world.runs.length;
     for (let looks = 0; looks < 3; looks++) {
       world.pass(minute);
@@ -117,6 +118,72 @@ test("a fetched file that was in use and is overlapped now makes no run after th
   expect(world.runs).toHaveLength(runs);
   world.files.set("/a", asserting("10.0.0.0/8"));
   world.pass(day - 30 * minute);
+  await world.look();
+  expect(await errors()).toEqual(used);
+});
+
+test.each([
+  ["is malformed", "{", "JSON"],
+  ["overlaps", asserting("10.1.0.0/16"), "overlaps 10."],
+])("a fetched file whose newest version %s and whose last good one overlaps now is tried once each", async (_, newest, why) => {
+  write("a", "10.0.0.0/8");
+  world.files.set("/b", asserting("172.16.0.0/12"));
+  world.list(`
+  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true}
+  - {name: a, section: vrps, format: slurm, location: a, required: false}
+  - {name: b, section: vrps, format: slurm, location: "URL/b", allow_private: true, required: false}`);
+  await world.look();
+  world.files.set("/b", newest);
+  world.pass(day);
+  await world.look();
+  const [earlier, none] = [
+    "the newest version of this source could not be used in the last run; the previous version is in use",
+    "could not be read in the last run",
+  ];
+  expect(await errors()).toEqual({ ...used, b: earlier });
+  write("a", "10.0.0.0/8", "172.16.0.0/16");
+  world.pass(60 * minute);
+  await world.look();
+  await world.look();
+  expect(await errors()).toEqual({ ...used, b: none });
+  const runs = world.runs.length;
+  await world.restart();
+  for (let looks = 0; looks < 4; looks++) {
+    world.pass(minute / 2);
+    await world.look();
+  }
+  expect(world.runs).toHaveLength(runs);
+  // The newest version is told, not the one before it.
+  const b = { name: "b", section: "vrps", location: `${world.server.url}/b`, format: "slurm", fetch: {} } as SourceConfig;
+  expect(await world.stock.refusal(b)).toContain(why);
+  write("a", "10.0.0.0/8");
+  world.pass(60 * minute);
+  await world.look();
+  expect(await errors()).toEqual({ ...used, b: earlier });
+});
+
+test("a file that an earlier version of this program refused is tried again once, and as soon as another one makes room", async () => {
+  write("a", "10.0.0.0/8");
+  write("b", "10.1.0.0/16");
+  listFiles(", required: true");
+  await world.look();
+  const path = join(world.folder, "schedule.json");
+  const states = JSON.parse(readFileSync(path, "utf8"));
+  const { beside, ...refused } = states.b.refused[0];
+  expect(beside).toContain('"a"');
+  writeFileSync(path, JSON.stringify({ ...states, b: { ...states.b, refused }, a: { ...states.a, refused: null } }));
+  await world.restart();
+  expect(world.stock.state({ name: "b" }).refused[0]?.error).toContain("overlaps 10.");
+  const runs = world.runs.length;
+  for (let looks = 0; looks < 3; looks++) {
+    world.pass(minute);
+    await world.look();
+  }
+  expect(world.runs).toHaveLength(runs + 1);
+  writeFileSync(path, JSON.stringify({ ...states, b: { ...states.b, refused }, a: { ...states.a, refused: null } }));
+  await world.restart();
+  write("a", "172.16.0.0/12");
+  world.pass(60 * minute);
   await world.look();
   expect(await errors()).toEqual(used);
 });

@@ -157,7 +157,7 @@ test("a required source whose new version is no good keeps back its own section,
   const after = objectsOf(await world.manifest());
   expect(after.allocations).toBe(before.allocations);
   expect(after.vrps).not.toBe(before.vrps);
-  expect(world.stock.state({ name: "ripe" }).refused?.error).toContain("downloads/ripe/");
+  expect(world.stock.state({ name: "ripe" }).refused[0]?.error).toContain("downloads/ripe/");
   world.pass(2 * hour);
   await world.look();
   expect(world.runs).toHaveLength(3);
@@ -166,7 +166,7 @@ test("a required source whose new version is no good keeps back its own section,
   world.pass(24 * hour);
   await world.look();
   expect(world.runs.slice(3)).toEqual([["allocations"]]);
-  expect(world.stock.state({ name: "ripe" }).refused).toBeNull();
+  expect(world.stock.state({ name: "ripe" }).refused).toEqual([]);
 });
 
 test("under other bounds a version that was refused is tried again", async () => {
@@ -175,11 +175,11 @@ test("under other bounds a version that was refused is tried again", async () =>
   world.files.set("/ripe", delegatedFile("ripencc", 5, "20251122"));
   world.pass(25 * hour);
   await world.look();
-  expect(world.stock.state({ name: "ripe" }).refused?.error).toContain("shrank by more than shrink_max");
+  expect(world.stock.state({ name: "ripe" }).refused[0]?.error).toContain("shrank by more than shrink_max");
   everything(", shrink_max: 60%");
   world.files.set("/ripe", delegatedFile("ripencc", 5, "20251122"));
   await world.look();
-  expect(world.stock.state({ name: "ripe" }).refused).toBeNull();
+  expect(world.stock.state({ name: "ripe" }).refused).toEqual([]);
   expect((await world.manifest())?.sections.allocations?.sources[0]?.accepted).toBe(5);
 });
 
@@ -376,16 +376,22 @@ test("a deletion does not wait for a broken geofeed: its version before counts u
   const repository = await openSqliteObservations(join(folder, "observations.sqlite"));
   try {
     world = await scheduled(storedNow(repository), repository);
-    const upload = await repository.begin({ id: "a", format: "ndjson", source: "a", keyId: null }, world.now());
-    const body = async function* () {
-      yield Buffer.from(`${observation("192.0.2.1")}\n`);
+    const uploaded = async (id: string) => {
+      const upload = await repository.begin({ id, format: "ndjson", source: "a", keyId: null }, world.now());
+      const body = async function* () {
+        yield Buffer.from(`${observation("192.0.2.1")}\n`);
+      };
+      const bounds = { bytesMax: 1e6, secondsMax: 60, rowsMax: 1e6, skewSeconds: 0, clock: world };
+      await receive({ ...bounds, repository, upload, offset: 0, body: body(), isPart: false });
+      return upload;
     };
-    const bounds = { bytesMax: 1e6, secondsMax: 60, rowsMax: 1e6, skewSeconds: 0, clock: world };
-    await receive({ ...bounds, repository, upload, offset: 0, body: body(), isPart: false });
+    const upload = await uploaded("a");
+    const listFeed = (also = "") =>
+      world.list(
+        `  - {name: feed, section: locations, format: geofeed, location: "URL/feed", allow_private: true, interval: 1h, shrink_max: 100%${also}}`,
+      );
     world.files.set("/feed", "20.0.0.0/24,NL,,Delft,\n");
-    world.list(
-      `  - {name: feed, section: locations, format: geofeed, location: "URL/feed", allow_private: true, interval: 1h, shrink_max: 100%}`,
-    );
+    listFeed();
     const read = async () => (await world.manifest())?.sections.locations?.sources.map(({ name, accepted }) => `${name} ${accepted}`);
     await world.look();
     expect(await read()).toEqual(["feed 1", "stored observations 1"]);
@@ -399,11 +405,27 @@ test("a deletion does not wait for a broken geofeed: its version before counts u
     // What is broken is not tried again for that.
     await world.look();
     expect(world.runs.slice(2)).toEqual([["locations"]]);
-    expect(world.stock.state({ name: "feed" }).refused).not.toBeNull();
+    expect(world.stock.state({ name: "feed" }).refused).not.toEqual([]);
     world.files.set("/feed", "20.0.0.0/24,NL,,Gouda,\n20.0.1.0/24,NL,,Gouda,\n");
     world.pass(2 * hour);
     await world.look();
     expect(await read()).toEqual(["feed 2"]);
+    // Where no version is within the bounds any more, each is tried once.
+    world.files.set("/feed", "<html>");
+    world.pass(2 * hour);
+    await world.look();
+    const { length } = world.runs;
+    listFeed(", bytes_max: 12");
+    await uploaded("b");
+    for (let looks = 0; looks < 4; looks++) {
+      await world.look();
+      world.pass(minute / 2);
+    }
+    expect(world.runs).toHaveLength(length + 2);
+    expect(world.stock.state({ name: "feed" }).refused).toHaveLength(2);
+    listFeed();
+    await world.look();
+    expect(await read()).toEqual(["feed 2", "stored observations 1"]);
   } finally {
     await repository.close();
     rmSync(folder, { recursive: true });
@@ -463,7 +485,7 @@ test("an optional source whose new version is no good goes on with the one befor
   expect(entry?.error).toBe("the newest version of this source could not be used in the last run; the previous version is in use");
   expect(objectsOf(await world.manifest())).toEqual(objectsOf(before));
   const { length } = world.runs;
-  expect(world.stock.state({ name: "ripe" }).refused?.error).toContain("downloads/ripe/");
+  expect(world.stock.state({ name: "ripe" }).refused[0]?.error).toContain("downloads/ripe/");
   // It is measured by the last good one still, and not run again until there is another.
   world.pass(hour);
   await world.look();

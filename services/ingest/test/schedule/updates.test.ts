@@ -208,7 +208,7 @@ test("a damaged step is left out with what is behind it, makes no second run, an
   await world.look();
   const gap = { collector: "rrc00", from: "2026-11-21T11:40:30Z", to: null };
   expect(await routesOf()).toMatchObject({ as_of: "2026-11-21T11:40:30Z", updates_gaps: [gap] });
-  expect(world.stock.state({ name: "live" }).refused?.error).toContain("the input ends");
+  expect(world.stock.state({ name: "live" }).refused[0]?.error).toContain("the input ends");
   for (const minutes of [5, 0]) {
     world.files.set(url(noon - minutes * minute), step(noon - minutes * minute));
     world.pass(5 * 60_000);
