@@ -15,7 +15,7 @@ export interface ReadyFile {
   readonly lastGood: string | null;
   /** The newest version is one that a run could not use, and this is the one before. */
   readonly isEarlier?: true;
-  /** Of a list that the operator writes: the newest versions of the other ones of its section, as text. They may exclude each other. */
+  /** Of a list that the operator writes: the newest versions of other sources that it may not go together with, as text. */
   readonly beside?: string;
   /** Of an RTR source: why its session gave up the data; there is no file then. */
   readonly givenUp?: string;

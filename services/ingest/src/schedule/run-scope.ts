@@ -80,11 +80,18 @@ export async function readyFiles(
   return files;
 }
 
-/** `ReadyFile.beside` of a list that the operator writes: also versions that no run could use, so that it changes only when the operator changes something. */
+/** Sections with a limit for the names of all sources together (`BoundedNames`). Of VRPs these are trust anchors, which SLURM files have none of. */
+const withNames: readonly BuiltSection[] = ["profiles", "network_types"];
+
+/**
+ * `ReadyFile.beside` of a list that the operator writes: of the other such lists, and in a section with a limit for names of all other sources. Also
+ * versions that no run could use, so that it changes only when somebody changes a file or the list of sources.
+ */
 export async function besideOf(source: SourceConfig, sources: readonly SourceConfig[], stock: SourceStock): Promise<string | undefined> {
   if (!isStanding(source.format)) return undefined;
+  const section = sectionOf(source);
   const others = sources.filter(
-    (other) => other.name !== source.name && isStanding(other.format) && sectionOf(other) === sectionOf(source),
+    (other) => other.name !== source.name && sectionOf(other) === section && (isStanding(other.format) || withNames.includes(section)),
   );
   return JSON.stringify(await Promise.all(others.map(async (other) => [other.name, (await stock.newest(other))?.sha256 ?? null])));
 }

@@ -1,4 +1,4 @@
-/** SLURM files that do not go together, and what the schedule does when the operator changes one of them. */
+/** Lists of an operator that do not go together with other sources, and what the schedule does when one of these is corrected. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -186,4 +186,36 @@ test("a file that an earlier version of this program refused is tried again once
   world.pass(60 * minute);
   await world.look();
   expect(await errors()).toEqual(used);
+});
+
+test("a list that met the limit of names because of a publisher's file is tried again when that is corrected", async () => {
+  const netOf = (typeOf: (at: number) => string) =>
+    JSON.stringify({
+      data: Array.from({ length: 250 }, (_, at) => ({ id: at, asn: at + 1, name: "", status: "ok", info_type: typeOf(at) })),
+    });
+  world.files.set(
+    "/net",
+    netOf((at) => `street ${at}`),
+  );
+  const lines = Array.from({ length: 10 }, (_, at) => `${at + 1},type_${at}`);
+  writeFileSync(join(world.folder, "own"), ["asn,network_type", ...lines, ""].join("\n"));
+  world.list(`
+  - {name: net, section: profiles, format: peeringdb-net, location: "URL/net", allow_private: true, interval: 1h, required: false}
+  - {name: own, section: profiles, format: overrides-csv, location: own}`);
+  for (let looks = 0; looks < 3; looks++) {
+    await world.look();
+    world.pass(minute);
+  }
+  expect(world.stock.state({ name: "own" }).refused[0]?.error).toContain("there are 260 with those of the sources before it");
+  expect(world.runs).toHaveLength(1);
+  world.files.set(
+    "/net",
+    netOf(() => "NSP"),
+  );
+  world.pass(2 * 60 * minute);
+  await world.look();
+  expect((await world.manifest())?.sections.profiles?.sources.map(({ name, error }) => [name, error])).toEqual([
+    ["net", null],
+    ["own", null],
+  ]);
 });
