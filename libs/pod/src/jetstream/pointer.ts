@@ -58,7 +58,7 @@ export class JetStreamKeys {
     await answered("snapshots", this.#js.views.kv(this.#bucket, { replicas: this.#replicas, history: 1 }));
   }
 
-  /** Read from the stream's leader, not from a replica that may be behind. null: it was never written. */
+  /** Read from the stream's leader, not from a replica that may be behind. null: there is none. */
   async pointer(): Promise<PointerEntry | null> {
     const message = await found("the pointer", this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.pointerSubject }));
     return message === null ? null : { record: readRecord(message.string()), revision: message.seq };

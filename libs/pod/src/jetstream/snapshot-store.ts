@@ -74,7 +74,10 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     return true;
   };
 
-  /** What a pointer that was lost told of earlier snapshots, as far as their manifests do: what it does not name is removed. */
+  /**
+   * What a pointer that was lost told of earlier snapshots, as far as their manifests do: what it does not name is removed. It cannot be told apart from a
+   * first publication that failed before it moved the pointer: a whole snapshot of one is taken for an earlier one.
+   */
   const rebuilt = async (): Promise<Lists> => {
     const publications = await keys.storedManifests();
     const history: string[] = [];
@@ -103,12 +106,12 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     return record && { published: record.published, active: record.active };
   };
 
-  /** As the pointer has them; throws where it is damaged: that must not look like an empty store. */
+  /** As the pointer has them; throws where it is missing or damaged: a store with snapshots must not look like an empty one. */
   const lists = async (): Promise<Lists> => {
     const entry = await keys.pointer();
-    if (entry === null) return noLists;
-    if (entry.record !== null) return entry.record;
-    throw new SnapshotError(`bucket ${bucket}: the pointer to the current snapshot was deleted or is damaged; ingest restores it`);
+    if (entry !== null && entry.record !== null) return entry.record;
+    if (entry === null && (await keys.manifestIds()).size === 0) return noLists;
+    throw new SnapshotError(`bucket ${bucket}: the pointer to the current snapshot is missing or damaged; ingest restores it`);
   };
 
   return {

@@ -28,7 +28,8 @@ export function watchReadings(read: () => Promise<SnapshotPointer | null>, liste
     look() {
       if (next === null) {
         next = reading.then(readNow);
-        reading = next;
+        // What a listener throws is for who looks, and does not end the readings.
+        reading = next.catch(() => undefined);
       }
       return next;
     },
