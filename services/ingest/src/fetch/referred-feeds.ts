@@ -78,7 +78,7 @@ interface FeedRecord {
 }
 
 interface FeedList {
-  /** The dump that refers to them. */
+  /** By what the dump was last read that refers to them, also if that failed (`readingOf`). Earlier builds noted only its SHA-256. */
   readonly dump: string;
   readonly feeds: readonly FeedRecord[];
 }
@@ -134,8 +134,8 @@ export class ReferredFeeds {
   }
 
   /**
-   * Reads the dump if it is another one than before, and asks for each geofeed that it refers to, those first that were not asked for the longest time.
-   * What fails is noted, and its last good version stays. A dump that cannot be read leaves the list as it was: the run tells why.
+   * Reads the dump if it or its bounds are others than before, and asks for each geofeed that it refers to, those first that were not asked for the longest
+   * time. What fails is noted, and its last good version stays. A dump that cannot be read leaves the list as it was: the run tells why.
    *
    * Dump and geofeeds are read in a thread of their own, one after the other.
    *
@@ -143,7 +143,7 @@ export class ReferredFeeds {
    */
   async refresh(
     dump: { readonly path: string; readonly sha256: string },
-    source: Pick<SourceConfig, "bytesMax" | "secondsMax" | "badRecordsMax">,
+    source: DumpBounds,
     context: FetchContext & { readonly signal: AbortSignal },
     bounds: FeedBounds = feedBounds,
   ): Promise<FeedsOutcome> {
@@ -154,16 +154,15 @@ export class ReferredFeeds {
     const thread = new FeedThread(signal);
     try {
       const urlsMax = listedPerAsked * bounds.feedsMax;
-      const list =
-        before.dump === dump.sha256
-          ? before
-          : ((await referredBy(dump, { before: before.feeds, bounds: source, urlsMax, thread })) ?? before);
-      const round = new FeedRound(this.#folder, list.feeds, { ...context, thread }, bounds);
+      const reading = readingOf(dump.sha256, source);
+      const listed =
+        before.dump === reading ? before.feeds : await referredBy(dump.path, { before: before.feeds, bounds: source, urlsMax, thread });
+      const round = new FeedRound(this.#folder, listed, { ...context, thread }, bounds);
       try {
         await round.run();
       } finally {
         // What was fetched until it was stopped is known.
-        await replaceFile(this.#listPath, { dump: list.dump, feeds: round.records() } satisfies FeedList);
+        await replaceFile(this.#listPath, { dump: reading, feeds: round.records() } satisfies FeedList);
       }
       signal.throwIfAborted();
       const feeds = round.records();
@@ -189,9 +188,16 @@ async function removeOthers(folder: string, named: ReadonlySet<string | null>): 
   for (const name of await readdir(folder)) if (!named.has(name)) await rm(join(folder, name), { recursive: true, force: true });
 }
 
-/** Those that a dump refers to, with what is known of them; null: it cannot be read, but may be read within other bounds. */
+type DumpBounds = Pick<SourceConfig, "bytesMax" | "secondsMax" | "badRecordsMax">;
+
+/** What a reading is told by: the same one is not repeated, however it went. */
+function readingOf(sha256: string, { bytesMax, secondsMax, badRecordsMax }: DumpBounds): string {
+  return [sha256, bytesMax, secondsMax, badRecordsMax].join(" ");
+}
+
+/** Those that a dump refers to, with what is known of them; those before if it cannot be read. */
 async function referredBy(
-  { path, sha256 }: { readonly path: string; readonly sha256: string },
+  path: string,
   {
     before,
     bounds,
@@ -199,19 +205,18 @@ async function referredBy(
     thread,
   }: {
     readonly before: readonly FeedRecord[];
-    readonly bounds: Pick<SourceConfig, "bytesMax" | "secondsMax" | "badRecordsMax">;
+    readonly bounds: DumpBounds;
     readonly urlsMax: number;
     readonly thread: FeedThread;
   },
-): Promise<FeedList | null> {
+): Promise<readonly FeedRecord[]> {
   const { bytesMax, secondsMax, badRecordsMax } = bounds;
   const work = { kind: "references", path, bounds: { bytesMax, secondsMax, badRecordsMax }, urlsMax } as const;
   const answer = await thread.read(work, secondsMax + graceSeconds);
   if (!answer.ok && answer.isThread) throw new Error(`the geofeeds that it refers to are not known: ${answer.message}`);
-  if (!answer.ok) return null;
+  if (!answer.ok) return before;
   const known = new Map(before.map((feed) => [feed.url, feed]));
-  const feeds = answer.value.map((url) => known.get(url) ?? { url, sha256: null, bytes: 0, error: null, checkedAt: 0 });
-  return { dump: sha256, feeds };
+  return answer.value.map((url) => known.get(url) ?? { url, sha256: null, bytes: 0, error: null, checkedAt: 0 });
 }
 
 /** Changes whenever the file is replaced; empty where there is none. */

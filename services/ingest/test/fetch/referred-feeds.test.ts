@@ -276,8 +276,23 @@ test("a dump that cannot be read leaves the list of geofeeds as it was", async (
   expect(await now()).toEqual({ "/a": [entry(0), null] });
 });
 
-test("a dump that could not be read within its bounds is read again when they allow it", async () => {
+test("a dump that could not be read within its bounds is read again when they allow it, and no sooner", async () => {
   files.set("/a", good(entry(0)));
-  expect(await refresh(["/a"], {}, { bytesMax: 10, sha256: "large" })).toMatchObject({ feeds: 0 });
-  expect(await refresh(["/a"], {}, { bytesMax: 1 << 20, sha256: "large" })).toMatchObject({ feeds: 1 });
+  expect(await refresh(["/a"], {}, { bytesMax: 100, sha256: "old" })).toMatchObject({ feeds: 1 });
+  expect(await refresh(["/a", "/b", "/c"], {}, { bytesMax: 100, sha256: "large" })).toMatchObject({ feeds: 1 });
+  // The file is short enough now, so that its geofeed tells whether it was read.
+  expect(await refresh(["/b"], {}, { bytesMax: 100, sha256: "large" })).toMatchObject({ feeds: 1 });
+  expect(await now()).toEqual({ "/a": [entry(0), null] });
+  expect(await refresh(["/a", "/b", "/c"], {}, { bytesMax: 1_000, sha256: "large" })).toMatchObject({ feeds: 3 });
+});
+
+test.each([
+  ["can be read", ["/a"], 1],
+  ["cannot be read", [], 0],
+])("a dump that an earlier build noted, and that %s, is read once more and not again", async (_what, places, found) => {
+  files.set("/a", good(entry(0)));
+  await refresh([]);
+  writeFileSync(join(folder, "downloads/ripe/feeds/feeds.json"), JSON.stringify({ dump: "same", feeds: [] }));
+  expect(await refresh(places, {}, { sha256: "same" })).toMatchObject({ feeds: found });
+  expect(await refresh(["/a", "/b"], {}, { sha256: "same" })).toMatchObject({ feeds: found });
 });
