@@ -85,6 +85,8 @@ interface FeedList {
 
 /** How a refresh went. */
 export interface FeedsOutcome {
+  /** How many were asked for. */
+  readonly asked: number;
   readonly feeds: number;
   readonly failed: number;
   /** The first failure, with its URL; null: there is none. */
@@ -135,7 +137,8 @@ export class ReferredFeeds {
 
   /**
    * Reads the dump if it or its bounds are others than before, and asks for each geofeed that it refers to, those first that were not asked for the longest
-   * time. What fails is noted, and its last good version stays. A dump that cannot be read leaves the list as it was: the run tells why.
+   * time, and none that was asked for within the last `restMs`. What fails is noted, and its last good version stays. A dump that cannot be read leaves
+   * the list as it was: the run tells why.
    *
    * Dump and geofeeds are read in a thread of their own, one after the other.
    *
@@ -144,7 +147,7 @@ export class ReferredFeeds {
   async refresh(
     dump: { readonly path: string; readonly sha256: string },
     source: DumpBounds,
-    context: FetchContext & { readonly signal: AbortSignal },
+    { restMs = 0, ...context }: FetchContext & { readonly signal: AbortSignal; readonly restMs?: number },
     bounds: FeedBounds = feedBounds,
   ): Promise<FeedsOutcome> {
     const { signal } = context;
@@ -158,8 +161,9 @@ export class ReferredFeeds {
       const listed =
         before.dump === reading ? before.feeds : await referredBy(dump.path, { before: before.feeds, bounds: source, urlsMax, thread });
       const round = new FeedRound(this.#folder, listed, { ...context, thread }, bounds);
+      let asked = 0;
       try {
-        await round.run();
+        asked = await round.run(restMs);
       } finally {
         // What was fetched until it was stopped is known.
         await replaceFile(this.#listPath, { dump: reading, feeds: round.records() } satisfies FeedList);
@@ -169,7 +173,7 @@ export class ReferredFeeds {
       await removeOthers(this.#folder, new Set(["feeds.json", "kept", ...feeds.map(({ url }) => urlDigestOf(url))]));
       const failed = feeds.filter(({ error }) => error !== null);
       const [first] = failed;
-      return { feeds: feeds.length, failed: failed.length, firstError: first === undefined ? null : `${first.url}: ${first.error}` };
+      return { asked, feeds: feeds.length, failed: failed.length, firstError: first === undefined ? null : `${first.url}: ${first.error}` };
     } finally {
       await thread.close();
     }
@@ -302,8 +306,12 @@ class FeedRound {
     return [...this.#records.values()];
   }
 
-  async run(): Promise<void> {
-    const waiting = this.records().sort((a, b) => a.checkedAt - b.checkedAt);
+  /** @returns how many were asked for. */
+  async run(restMs: number): Promise<number> {
+    const now = this.#now();
+    const waiting = this.records()
+      .filter(({ checkedAt }) => Math.abs(now - checkedAt) >= restMs)
+      .sort((a, b) => a.checkedAt - b.checkedAt);
     const byHost = Map.groupBy(waiting, ({ url }) => new URL(url).host).values();
     let done = 0;
     const work = async (): Promise<void> => {
@@ -313,11 +321,18 @@ class FeedRound {
         for (const feed of feeds) {
           if (this.#context.signal.aborted) return;
           this.#records.set(feed.url, await this.#ask(feed, host));
-          this.#context.onProgress?.({ label: "fetch geofeeds", done: ++done, total: waiting.length, unit: "steps" });
+          done += 1;
+          this.#context.onProgress?.({ label: "fetch geofeeds", done, total: waiting.length, unit: "steps" });
         }
       }
     };
     await Promise.all(Array.from({ length: hostsAtOnce }, work));
+    return done;
+  }
+
+  /** Unix ms. */
+  #now(): number {
+    return this.#context.now?.() ?? Date.now();
   }
 
   async #ask(feed: FeedRecord, host: Used): Promise<FeedRecord> {
@@ -325,7 +340,7 @@ class FeedRound {
     if (bound !== null) return { ...feed, error: `was not asked for: ${bound}` };
     const { url } = feed;
     const folder = join(this.#folder, urlDigestOf(url));
-    const checkedAt = this.#context.now?.() ?? Date.now();
+    const checkedAt = this.#now();
     // What is not used would be kept beside each good one.
     const unused = async (error: string, more: Pick<FeedRecord, "shrunk"> = {}): Promise<FeedRecord> => {
       await rm(folder, { recursive: true, force: true });

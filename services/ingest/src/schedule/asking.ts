@@ -31,7 +31,7 @@ export class Asking {
       this.#underWay.delete(name);
       if (!isWaitedFor) this.#onLate();
     };
-    const batch = this.#stock.refresh(sources, this.#signal, undefined, answered).then(
+    const batch = this.#stock.refresh(sources, this.#signal, { onAnswered: answered }).then(
       () => undefined,
       // It rejects when it was stopped, and then only.
       () => undefined,

@@ -52,7 +52,7 @@ export async function wholeScope(
   onProgress: ProgressListener,
 ): Promise<RunScope> {
   stock.measure(config.sources);
-  const faults = await stock.refresh(config.sources, signal, onProgress);
+  const faults = await stock.refresh(config.sources, signal, { onProgress, asksForAll: true });
   // Of a file that is not there the run itself tells.
   const away = config.sources.some(({ name, required, fetch }) => required && fetch !== undefined && faults.has(name));
   if (away) throw new SourcesAwayError(config, faults);

@@ -58,6 +58,20 @@ const refusedMsMax = 86_400_000;
 const unlistedMsMax = 7 * 86_400_000;
 const forgottenEveryMs = 3_600_000;
 
+export interface RefreshOptions {
+  readonly onProgress?: NonNullable<FetchContext["onProgress"]>;
+  /** Called with each source's name as soon as it is here or has failed. */
+  readonly onAnswered?: (source: string) => void;
+  /** Somebody asked for it: also for geofeeds whose time has not come. */
+  readonly asksForAll?: boolean;
+}
+
+interface RefreshContext {
+  readonly signal: AbortSignal;
+  readonly onProgress: NonNullable<FetchContext["onProgress"]>;
+  readonly asksForAll: boolean;
+}
+
 export class SourceStock {
   readonly #deps: SourceStockDeps;
   readonly #random: () => number;
@@ -105,17 +119,16 @@ export class SourceStock {
 
   /**
    * Asks for the newest version of each. What fails is noted, logged and counted; resolves with the faults, by source. Rejects when it
-   * was stopped. `onAnswered` is called with each source's name as soon as it is here or has failed.
+   * was stopped.
    */
   async refresh(
     sources: readonly SourceConfig[],
     signal: AbortSignal,
-    onProgress: NonNullable<FetchContext["onProgress"]> = () => undefined,
-    onAnswered: (source: string) => void = () => undefined,
+    { onProgress = () => undefined, onAnswered = () => undefined, asksForAll = false }: RefreshOptions = {},
   ): Promise<Map<string, Error>> {
     const faults = new Map<string, Error>();
     try {
-      await this.#refreshAll(sources, signal, onProgress, (name, fault) => {
+      await this.#refreshAll(sources, { signal, onProgress, asksForAll }, (name, fault) => {
         if (fault !== null) faults.set(name, fault);
         onAnswered(name);
       });
@@ -127,8 +140,7 @@ export class SourceStock {
 
   async #refreshAll(
     sources: readonly SourceConfig[],
-    signal: AbortSignal,
-    onProgress: NonNullable<FetchContext["onProgress"]>,
+    context: RefreshContext,
     onAnswered: (source: string, fault: Error | null) => void,
   ): Promise<void> {
     // Who has a session is told; without one a run asks.
@@ -141,13 +153,13 @@ export class SourceStock {
       const byHost = Map.groupBy(turn, hostOf).values();
       const work = async (): Promise<void> => {
         for (const group of byHost) {
-          for (const source of group) onAnswered(source.name, await this.#refreshOne(source, signal, onProgress));
+          for (const source of group) onAnswered(source.name, await this.#refreshOne(source, context));
         }
       };
       const workers = Array.from({ length: hostsMax }, work);
       // When one was stopped, the others end first, so that the state is saved after the last change.
       await Promise.all(workers).finally(() => Promise.allSettled(workers));
-      signal.throwIfAborted();
+      context.signal.throwIfAborted();
     }
   }
 
@@ -277,8 +289,9 @@ export class SourceStock {
   }
 
   /** Null when it went well. Rejects when it was stopped. */
-  async #refreshOne(source: SourceConfig, signal: AbortSignal, onProgress: NonNullable<FetchContext["onProgress"]>): Promise<Error | null> {
+  async #refreshOne(source: SourceConfig, context: RefreshContext): Promise<Error | null> {
     const { states, clock, metrics, log } = this.#deps;
+    const { signal, onProgress } = context;
     signal.throwIfAborted();
     const { name } = source;
     try {
@@ -287,7 +300,7 @@ export class SourceStock {
       else if (source.appliesTo !== undefined && source.fetch.everySeconds > 0)
         await this.#fetchUpdates({ ...source, fetch: source.fetch }, source.appliesTo, signal, onProgress);
       else await this.#fetch({ ...source, fetch: source.fetch }, signal, onProgress);
-      if (source.format === referringFormat) await this.#refreshFeeds(source, signal, onProgress);
+      if (source.format === referringFormat) await this.#refreshFeeds(source, context);
       const now = clock.now();
       const nextAt = now + afterSuccess(source, this.#random);
       metrics?.sourceSuccess.set({ source: name }, now / 1_000);
@@ -323,7 +336,7 @@ export class SourceStock {
   }
 
   /** What fails of a geofeed is no fault of its source. */
-  async #refreshFeeds(source: SourceConfig, signal: AbortSignal, onProgress: NonNullable<FetchContext["onProgress"]>): Promise<void> {
+  async #refreshFeeds(source: SourceConfig, { signal, onProgress, asksForAll }: RefreshContext): Promise<void> {
     const { fetching, log } = this.#deps;
     const { file } = this.state(source);
     const { latest } = await readFilesOf(fetching.downloads, source.name);
@@ -332,7 +345,10 @@ export class SourceStock {
         ? file && { path: source.location, sha256: file.sha256 }
         : latest && { path: pathOf(fetching.downloads, source.name, latest), sha256: latest.sha256 };
     if (dump === null) return;
-    const outcome = await this.#feedsOf(source).refresh(dump, source, { ...fetching, signal, onProgress });
+    // A file is looked at each minute, and its geofeeds are of other hosts.
+    const restMs = source.fetch === undefined && !asksForAll ? source.intervalSeconds * 1_000 : 0;
+    const outcome = await this.#feedsOf(source).refresh(dump, source, { ...fetching, signal, onProgress, restMs });
+    if (outcome.asked === 0) return;
     const fields = { source: source.name, feeds: outcome.feeds, failed: outcome.failed };
     if (outcome.firstError === null) log.info(fields, "geofeeds that a registry dump refers to were asked for");
     else

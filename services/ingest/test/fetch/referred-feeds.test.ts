@@ -76,7 +76,7 @@ async function now(): Promise<Record<string, readonly [content: string | null, e
 
 test("geofeeds are fetched, asked for conditionally, and dropped when nothing refers to them", async () => {
   files.set("/a", good(entry(0))).set("/b", good(entry(1)));
-  expect(await refresh(["/a", "/b", "/a"])).toEqual({ feeds: 2, failed: 0, firstError: null });
+  expect(await refresh(["/a", "/b", "/a"])).toEqual({ asked: 2, feeds: 2, failed: 0, firstError: null });
   expect(await now()).toEqual({ "/a": [entry(0), null], "/b": [entry(1), null] });
   const before = (await feeds.now()).versionOf("dump");
   await refresh(["/a", "/b"]);

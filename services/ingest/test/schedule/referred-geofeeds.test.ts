@@ -48,6 +48,23 @@ const dump = (count: number) =>
   );
 const feed = (count: number, city: string) => Array.from({ length: count }, (_, at) => `11.0.${at}.0/24,NL,,${city},\n`).join("");
 
+async function openStock(now = () => Date.now()): Promise<SourceStock> {
+  return new SourceStock({
+    states: await SourceStates.open(join(folder, "schedule.json")),
+    fetching: {
+      downloads: join(folder, "downloads"),
+      userAgent: "netfacts/test",
+      caFile: join(folder, "ca.pem"),
+      refuse: linkLocalRefusal,
+      pause: async () => undefined,
+      now,
+    },
+    metrics: null,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    clock: { now },
+  });
+}
+
 /** Fetches and runs once, as the schedule and the command line do. */
 async function run(required = true): Promise<{ report: RunReport; error: string | null }> {
   const list = join(folder, "sources.yaml");
@@ -56,19 +73,7 @@ async function run(required = true): Promise<{ report: RunReport; error: string 
   const settings = `{name: ripe, section: locations, format: rpsl-geofeeds, location: "${server.url}/ripe.db.inetnum.gz", allow_private: true, required: ${required}}`;
   writeFileSync(list, `sources:\n  - ${settings}\n  - {name: own, section: locations, format: geofeed, location: own.csv}\n`);
   const config = await readSources(list);
-  const stock = new SourceStock({
-    states: await SourceStates.open(join(folder, "schedule.json")),
-    fetching: {
-      downloads: join(folder, "downloads"),
-      userAgent: "netfacts/test",
-      caFile: join(folder, "ca.pem"),
-      refuse: linkLocalRefusal,
-      pause: async () => undefined,
-    },
-    metrics: null,
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    clock: { now: () => Date.now() },
-  });
+  const stock = await openStock();
   const { signal } = new AbortController();
   const scope = await wholeScope(config, stock, signal, () => undefined);
   const store = openFolderStore(join(folder, "snapshots"));
@@ -123,4 +128,27 @@ test.each<[string, () => string | Buffer, RegExp]>([
   const source = report.sources.find(({ name }) => name === "ripe");
   expect([error, source?.error, ...(source?.notes ?? [])].join("\n")).toMatch(told);
   expect([await cityOf("11.0.0.1"), await cityOf("11.0.199.1")]).toEqual(["One", "One"]);
+});
+
+test("geofeeds of a dump that lies in a file are asked for at each interval, and when somebody asks for an import", async () => {
+  writeFileSync(join(folder, "ripe.db.inetnum"), dump(1));
+  files.set("/feed", feed(1, "One"));
+  const list = join(folder, "sources.yaml");
+  writeFileSync(list, "sources:\n  - {name: ripe, section: locations, format: rpsl-geofeeds, location: ripe.db.inetnum, interval: 1h}\n");
+  const { sources } = await readSources(list);
+  let now = Date.parse("2026-11-28T06:00:00Z");
+  const stock = await openStock(() => now);
+  const { signal } = new AbortController();
+  const asked = async (after: number, asksForAll = false) => {
+    now += after;
+    await stock.refresh(sources, signal, { asksForAll });
+    return server.requests.length;
+  };
+  expect([await asked(0), await asked(60_000), await asked(60_000, true), await asked(60_000), await asked(3_540_000)]).toEqual([
+    1, 1, 2, 2, 3,
+  ]);
+  // A dump that has changed has other geofeeds.
+  files.set("/other", feed(1, "Two"));
+  writeFileSync(join(folder, "ripe.db.inetnum"), dump(1).replace("/feed", "/other"));
+  expect(await asked(60_000)).toBe(4);
 });
