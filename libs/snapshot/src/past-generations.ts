@@ -6,7 +6,7 @@ import { BackgroundLoader } from "./loader.ts";
 import type { Manifest } from "./manifest.ts";
 import { ReleasedMemory } from "./released-memory.ts";
 import { type Publication, pastManifest, publicationTime } from "./store/retention.ts";
-import { type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
+import { SnapshotError, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import type { StoreSource } from "./store/store-source.ts";
 
 /** Settings of every process that answers about the past. */
@@ -171,12 +171,12 @@ export class PastGenerations {
     return { refusal: this.#failures.get(id)?.refusal ?? "loading" };
   }
 
-  /** What can be asked about, oldest first; null: the store does not answer. */
+  /** What can be asked about, oldest first; null: the store does not answer, or its list is damaged. */
   async publications(): Promise<readonly Publication[] | null> {
     try {
       return await this.#publications();
     } catch (error) {
-      if (error instanceof SnapshotUnavailableError) return null;
+      if (error instanceof SnapshotError) return null;
       throw error;
     }
   }
@@ -200,7 +200,7 @@ export class PastGenerations {
     return this.#released.free(bytesOf(used));
   }
 
-  /** The list, which is read again after a while; while the store does not answer it is what it was. */
+  /** The list, which is read again after a while; while it cannot be read it is what it was. */
   async #publications(): Promise<readonly Publication[]> {
     const now = performance.now();
     if (this.#list !== null && now - this.#list.readAtMs < this.#options.listMs) return this.#list.publications;

@@ -10,6 +10,7 @@ import {
   PastGenerations,
   type PastOptions,
   pastDefaults,
+  SnapshotError,
   type SnapshotStore,
   SnapshotUnavailableError,
 } from "../src/index.ts";
@@ -192,6 +193,22 @@ describe("a snapshot of the past that cannot be loaded", () => {
       expect(nameIn(await at(1))).toBe("DAY-0");
       const pruning = openFolderStore(folder, { retention: { last: 1, days: 1 }, clock: { now: () => firstDay + 9 * dayMs } });
       await publishMade(pruning, { names: madeNames({ 1: "NEW" }) });
+      expect(nameIn(await at(1))).toBe("DAY-0");
+    });
+  });
+
+  test("while the list is damaged is refused until something is known, which goes on being used", async () => {
+    await withDays(1, async (store, folder) => {
+      let isDamaged = true;
+      const publications: SnapshotStore["publications"] = async () => {
+        if (isDamaged) throw new SnapshotError("the pointer is missing or damaged");
+        return store.publications();
+      };
+      const { at } = opened({ ...store, publications }, folder, { listMs: 0 });
+      expect(await at(1)).toEqual({ refusal: "unavailable" });
+      isDamaged = false;
+      expect(nameIn(await at(1))).toBe("DAY-0");
+      isDamaged = true;
       expect(nameIn(await at(1))).toBe("DAY-0");
     });
   });

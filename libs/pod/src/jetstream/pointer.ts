@@ -26,7 +26,7 @@ export interface PointerRecord extends SnapshotPointer {
 }
 
 export interface PointerEntry {
-  /** null: it was deleted, or is damaged. */
+  /** null: it was deleted by a client, or is damaged. */
   readonly record: PointerRecord | null;
   /** What the next writer must name. */
   readonly revision: number;
@@ -58,13 +58,13 @@ export class JetStreamKeys {
     await answered("snapshots", this.#js.views.kv(this.#bucket, { replicas: this.#replicas, history: 1 }));
   }
 
-  /** Read from the stream's leader, not from a replica that may be behind. null: there is none. */
+  /** Read from the stream's leader, not from a replica that may be behind. null: it was never written, or the server lost it. */
   async pointer(): Promise<PointerEntry | null> {
     const message = await found("the pointer", this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.pointerSubject }));
     return message === null ? null : { record: readRecord(message.string()), revision: message.seq };
   }
 
-  /** False when somebody else wrote since `revision` (0: never). Throws `SnapshotUnavailableError`: then it is not known. */
+  /** False when somebody else wrote since `revision` (0: there was none). Throws `SnapshotUnavailableError`: then it is not known. */
   async movePointer(record: PointerRecord, revision: number): Promise<boolean> {
     try {
       await this.#js.publish(this.pointerSubject, JSON.stringify(record), { expect: { lastSubjectSequence: revision } });
