@@ -111,7 +111,9 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     const entry = await keys.pointer();
     if (entry !== null && entry.record !== null) return entry.record;
     if (entry === null && (await keys.manifestIds()).size === 0) return noLists;
-    throw new SnapshotError(`bucket ${bucket}: the pointer to the current snapshot is missing or damaged; ingest restores it`);
+    throw new SnapshotError(
+      `bucket ${bucket}: the pointer to the current snapshot is missing or damaged; ingest restores it, or its next run does`,
+    );
   };
 
   return {

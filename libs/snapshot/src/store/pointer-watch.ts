@@ -7,6 +7,7 @@ import type { PointerWatch, SnapshotPointer } from "./snapshot-store.ts";
  * one that came after it.
  *
  * @param read  While it fails or finds none (null), the pointer is what it was before.
+ * @param listener  must not throw
  */
 export function watchReadings(read: () => Promise<SnapshotPointer | null>, listener: (pointer: SnapshotPointer) => void): PointerWatch {
   let last: string | undefined;
@@ -28,8 +29,7 @@ export function watchReadings(read: () => Promise<SnapshotPointer | null>, liste
     look() {
       if (next === null) {
         next = reading.then(readNow);
-        // What a listener throws is for who looks, and does not end the readings.
-        reading = next.catch(() => undefined);
+        reading = next;
       }
       return next;
     },

@@ -50,21 +50,6 @@ test("a reading that fails or finds none says nothing, and the next one does; th
   expect(told).toEqual([first, second, first]);
 });
 
-test("a listener that throws does not end the readings", async () => {
-  const told: SnapshotPointer[] = [];
-  const answers = [first, second];
-  const watch = watchReadings(
-    async () => answers.shift() ?? null,
-    (pointer) => {
-      told.push(pointer);
-      if (pointer === first) throw new Error("made");
-    },
-  );
-  await expect(watch.look()).rejects.toThrow("made");
-  await watch.look();
-  expect(told).toEqual([first, second]);
-});
-
 test("after the end nothing is told or read", async () => {
   const { asked, told, watch } = watchAnswers();
   const looked = watch.look();

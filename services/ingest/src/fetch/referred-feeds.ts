@@ -78,15 +78,15 @@ interface FeedRecord {
 }
 
 interface FeedList {
-  /** By what the dump was last read that refers to them, also if that failed (`readingOf`). Earlier builds noted only its SHA-256. */
+  /** The dump that refers to them, and how it was read (`readingOf`). Earlier builds noted only its SHA-256. */
   readonly dump: string;
+  /** When they were last asked for, and the reading of the dump then, also if it failed. Absent: they were not, or by an earlier build. */
+  readonly round?: { readonly reading: string; readonly at: number } | undefined;
   readonly feeds: readonly FeedRecord[];
 }
 
 /** How a refresh went. */
 export interface FeedsOutcome {
-  /** How many were asked for. */
-  readonly asked: number;
   readonly feeds: number;
   readonly failed: number;
   /** The first failure, with its URL; null: there is none. */
@@ -137,11 +137,12 @@ export class ReferredFeeds {
 
   /**
    * Reads the dump if it or its bounds are others than before, and asks for each geofeed that it refers to, those first that were not asked for the longest
-   * time, and none that was asked for within the last `restMs`. What fails is noted, and its last good version stays. A dump that cannot be read leaves
-   * the list as it was: the run tells why.
+   * time. What fails is noted, and its last good version stays. A dump that cannot be read leaves the list as it was: the run tells why.
    *
    * Dump and geofeeds are read in a thread of their own, one after the other.
    *
+   * @param context  `restMs`: nothing is done so soon after the last time, unless the dump or its bounds are others
+   * @returns null: nothing was done.
    * @throws what `signal` was aborted with; an error when the thread that reads the dump failed.
    */
   async refresh(
@@ -149,31 +150,37 @@ export class ReferredFeeds {
     source: DumpBounds,
     { restMs = 0, ...context }: FetchContext & { readonly signal: AbortSignal; readonly restMs?: number },
     bounds: FeedBounds = feedBounds,
-  ): Promise<FeedsOutcome> {
+  ): Promise<FeedsOutcome | null> {
     const { signal } = context;
-    await mkdir(join(this.#folder, "kept"), { recursive: true });
     const before = await this.#read();
+    const reading = readingOf(dump.sha256, source);
+    const now = context.now?.() ?? Date.now();
+    if (before.round?.reading === reading && Math.abs(now - before.round.at) < restMs) return null;
+    await mkdir(join(this.#folder, "kept"), { recursive: true });
     await removeOthers(join(this.#folder, "kept"), new Set(before.feeds.map(({ sha256 }) => sha256)));
     const thread = new FeedThread(signal);
     try {
       const urlsMax = listedPerAsked * bounds.feedsMax;
-      const reading = readingOf(dump.sha256, source);
-      const listed =
+      const found =
         before.dump === reading ? before.feeds : await referredBy(dump.path, { before: before.feeds, bounds: source, urlsMax, thread });
-      const round = new FeedRound(this.#folder, listed, { ...context, thread }, bounds);
-      let asked = 0;
+      const round = new FeedRound(this.#folder, found ?? before.feeds, { ...context, thread }, bounds);
       try {
-        asked = await round.run(restMs);
+        await round.run();
       } finally {
         // What was fetched until it was stopped is known.
-        await replaceFile(this.#listPath, { dump: reading, feeds: round.records() } satisfies FeedList);
+        const list: FeedList = {
+          dump: found === null ? before.dump : reading,
+          round: signal.aborted ? before.round : { reading, at: now },
+          feeds: round.records(),
+        };
+        await replaceFile(this.#listPath, list);
       }
       signal.throwIfAborted();
       const feeds = round.records();
       await removeOthers(this.#folder, new Set(["feeds.json", "kept", ...feeds.map(({ url }) => urlDigestOf(url))]));
       const failed = feeds.filter(({ error }) => error !== null);
       const [first] = failed;
-      return { asked, feeds: feeds.length, failed: failed.length, firstError: first === undefined ? null : `${first.url}: ${first.error}` };
+      return { feeds: feeds.length, failed: failed.length, firstError: first === undefined ? null : `${first.url}: ${first.error}` };
     } finally {
       await thread.close();
     }
@@ -194,12 +201,12 @@ async function removeOthers(folder: string, named: ReadonlySet<string | null>): 
 
 type DumpBounds = Pick<SourceConfig, "bytesMax" | "secondsMax" | "badRecordsMax">;
 
-/** What a reading is told by: the same one is not repeated, however it went. */
+/** What a reading of a dump is told by. */
 function readingOf(sha256: string, { bytesMax, secondsMax, badRecordsMax }: DumpBounds): string {
   return [sha256, bytesMax, secondsMax, badRecordsMax].join(" ");
 }
 
-/** Those that a dump refers to, with what is known of them; those before if it cannot be read. */
+/** Those that a dump refers to, with what is known of them; null if it cannot be read. */
 async function referredBy(
   path: string,
   {
@@ -213,12 +220,12 @@ async function referredBy(
     readonly urlsMax: number;
     readonly thread: FeedThread;
   },
-): Promise<readonly FeedRecord[]> {
+): Promise<readonly FeedRecord[] | null> {
   const { bytesMax, secondsMax, badRecordsMax } = bounds;
   const work = { kind: "references", path, bounds: { bytesMax, secondsMax, badRecordsMax }, urlsMax } as const;
   const answer = await thread.read(work, secondsMax + graceSeconds);
   if (!answer.ok && answer.isThread) throw new Error(`the geofeeds that it refers to are not known: ${answer.message}`);
-  if (!answer.ok) return before;
+  if (!answer.ok) return null;
   const known = new Map(before.map((feed) => [feed.url, feed]));
   return answer.value.map((url) => known.get(url) ?? { url, sha256: null, bytes: 0, error: null, checkedAt: 0 });
 }
@@ -306,12 +313,8 @@ class FeedRound {
     return [...this.#records.values()];
   }
 
-  /** @returns how many were asked for. */
-  async run(restMs: number): Promise<number> {
-    const now = this.#now();
-    const waiting = this.records()
-      .filter(({ checkedAt }) => Math.abs(now - checkedAt) >= restMs)
-      .sort((a, b) => a.checkedAt - b.checkedAt);
+  async run(): Promise<void> {
+    const waiting = this.records().sort((a, b) => a.checkedAt - b.checkedAt);
     const byHost = Map.groupBy(waiting, ({ url }) => new URL(url).host).values();
     let done = 0;
     const work = async (): Promise<void> => {
@@ -321,18 +324,11 @@ class FeedRound {
         for (const feed of feeds) {
           if (this.#context.signal.aborted) return;
           this.#records.set(feed.url, await this.#ask(feed, host));
-          done += 1;
-          this.#context.onProgress?.({ label: "fetch geofeeds", done, total: waiting.length, unit: "steps" });
+          this.#context.onProgress?.({ label: "fetch geofeeds", done: ++done, total: waiting.length, unit: "steps" });
         }
       }
     };
     await Promise.all(Array.from({ length: hostsAtOnce }, work));
-    return done;
-  }
-
-  /** Unix ms. */
-  #now(): number {
-    return this.#context.now?.() ?? Date.now();
   }
 
   async #ask(feed: FeedRecord, host: Used): Promise<FeedRecord> {
@@ -340,7 +336,7 @@ class FeedRound {
     if (bound !== null) return { ...feed, error: `was not asked for: ${bound}` };
     const { url } = feed;
     const folder = join(this.#folder, urlDigestOf(url));
-    const checkedAt = this.#now();
+    const checkedAt = this.#context.now?.() ?? Date.now();
     // What is not used would be kept beside each good one.
     const unused = async (error: string, more: Pick<FeedRecord, "shrunk"> = {}): Promise<FeedRecord> => {
       await rm(folder, { recursive: true, force: true });

@@ -22,7 +22,7 @@ export class KeptReader {
     this.#store = store;
   }
 
-  /** Throws `SnapshotUnavailableError`. */
+  /** Throws `SnapshotUnavailableError`; `SnapshotError` if the lists of the store are damaged. */
   async read(): Promise<KeptSnapshots> {
     const publications = await this.#store.publications();
     const whole = new Set(await this.#store.list());
@@ -56,7 +56,7 @@ function objectsOf({ sections, ingest_objects }: Manifest): Objects {
 
 const everyMs = 30_000;
 
-/** Reads it regularly, until the signal ends that. While the store is unavailable, the metrics stay as they are. */
+/** Reads it regularly, until the signal ends that. While it cannot be read, the metrics stay as they are. */
 export function measureKept(
   store: SnapshotStore,
   { kept, keptBytes, keptSince }: Pick<IngestMetrics, "kept" | "keptBytes" | "keptSince">,

@@ -62,7 +62,7 @@ export interface RefreshOptions {
   readonly onProgress?: NonNullable<FetchContext["onProgress"]>;
   /** Called with each source's name as soon as it is here or has failed. */
   readonly onAnswered?: (source: string) => void;
-  /** Somebody asked for it: also for geofeeds whose time has not come. */
+  /** Somebody asked for it: geofeeds are asked for too, also if their time has not come. */
   readonly asksForAll?: boolean;
 }
 
@@ -348,7 +348,7 @@ export class SourceStock {
     // A file is looked at each minute, and its geofeeds are of other hosts.
     const restMs = source.fetch === undefined && !asksForAll ? source.intervalSeconds * 1_000 : 0;
     const outcome = await this.#feedsOf(source).refresh(dump, source, { ...fetching, signal, onProgress, restMs });
-    if (outcome.asked === 0) return;
+    if (outcome === null) return;
     const fields = { source: source.name, feeds: outcome.feeds, failed: outcome.failed };
     if (outcome.firstError === null) log.info(fields, "geofeeds that a registry dump refers to were asked for");
     else
