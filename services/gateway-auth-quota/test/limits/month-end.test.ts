@@ -44,7 +44,7 @@ function ahead(limits: LimitRepository, ms: number): LimitRepository {
 
 const stores: Record<string, () => Promise<Store>> = {
   SQLite: () => openSqliteStore(join(folder, "store.sqlite")),
-  MongoDB: () => openMongoStore(mongodb.database(database)),
+  MongoDB: () => openMongoStore(mongodb.database(database), { patience: 30 }),
 };
 
 test.each(Object.entries(stores))(
