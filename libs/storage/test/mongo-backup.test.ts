@@ -48,7 +48,7 @@ const usage = { keyId: "7Q9M3W8K", bucket: "7Q9M3W8K", day: "2026-11-21", routeC
 const days = { from: "2026-11-01", to: "2026-11-30" };
 
 async function open(uri: string): Promise<MongoStore> {
-  const store = await openMongoStore(uri);
+  const store = await openMongoStore(uri, { patience: 30 });
   stores.push(store);
   return store;
 }
