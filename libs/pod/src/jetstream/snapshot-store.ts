@@ -213,7 +213,7 @@ function watchPointer(
   })();
   look();
   return {
-    look: () => readings.look(),
+    look: readings.look,
     stop() {
       stopped = true;
       readings.stop();

@@ -313,7 +313,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       timer.unref();
       void readings.look();
       return {
-        look: () => readings.look(),
+        look: readings.look,
         stop() {
           readings.stop();
           clearInterval(timer);

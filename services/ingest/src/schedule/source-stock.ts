@@ -66,11 +66,7 @@ export interface RefreshOptions {
   readonly asksForAll?: boolean;
 }
 
-interface RefreshContext {
-  readonly signal: AbortSignal;
-  readonly onProgress: NonNullable<FetchContext["onProgress"]>;
-  readonly asksForAll: boolean;
-}
+type RefreshContext = Required<Omit<RefreshOptions, "onAnswered">> & { readonly signal: AbortSignal };
 
 export class SourceStock {
   readonly #deps: SourceStockDeps;
