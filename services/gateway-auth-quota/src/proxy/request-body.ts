@@ -29,19 +29,26 @@ export function detachedBody(body: Readable): PassThrough {
   return detached;
 }
 
-/** An answer that came before the end of the body is lost when its connection closes on unread bytes: so many are thrown away first. */
-const discardBytesMax = 1 << 20;
+/**
+ * An answer that came before the end of the body is lost when its connection closes on unread bytes. So many are thrown away as they come. Their sender may not
+ * have had the time to read the answer by then: what follows is read slowly.
+ */
+const atOnceBytes = 1 << 20;
+const pauseMs = 20;
 const discardMsMax = 5_000;
 
-/** Reads and forgets the rest of a body: until it ends, its connection closes, 1 MiB of it came, nothing came for `quietMs`, or 5 s are over. */
+/**
+ * Reads and forgets the rest of a body: until it ends, its connection closes, nothing came for `quietMs`, or 5 s are over. After 1 MiB it takes a chunk of up to
+ * 64 KiB each 20 ms.
+ */
 export function discardBody(request: IncomingMessage, quietMs = discardMsMax): Promise<void> {
   const { socket } = request;
   if (request.complete || request.destroyed || socket.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     let bytes = 0;
+    let pause: NodeJS.Timeout | undefined;
     const done = () => {
-      clearTimeout(timer);
-      clearTimeout(quiet);
+      for (const timer of [late, quiet, pause]) clearTimeout(timer);
       request.off("data", count);
       socket.off("close", done);
       request.pause();
@@ -50,9 +57,11 @@ export function discardBody(request: IncomingMessage, quietMs = discardMsMax): P
     const count = (chunk: Uint8Array) => {
       bytes += chunk.length;
       quiet.refresh();
-      if (bytes >= discardBytesMax) done();
+      if (bytes < atOnceBytes) return;
+      request.pause();
+      pause = setTimeout(() => request.resume(), pauseMs);
     };
-    const timer = setTimeout(done, discardMsMax);
+    const late = setTimeout(done, discardMsMax);
     const quiet = setTimeout(done, quietMs);
     request.on("data", count);
     for (const event of ["end", "close", "error"]) request.once(event, done);

@@ -26,3 +26,26 @@ test("a body is not waited for when its connection closes after the answer", asy
   expect(await discarded.promise).toBeLessThan(soonMs);
   server.close();
 });
+
+test("an answer is not lost where its client was late to read it, and sent more meanwhile", async () => {
+  const server = createServer(async (request, response) => {
+    request.once("data", () => response.write("enough"));
+    await once(request, "data");
+    await discardBody(request);
+    response.end();
+    response.socket?.destroySoon();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const failed = new Promise<Error>((resolve) => client.once("error", resolve));
+  // More than is thrown away at once, in pieces: each is written only when the one before has left, and nothing is read meanwhile.
+  client.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n");
+  for (let piece = 0; piece < 3; piece++) {
+    await Promise.race([new Promise((resolve) => client.write(Buffer.alloc(1 << 20), resolve)), failed]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const [answer] = await Promise.race([once(client, "data"), failed.then((error) => [error.message])]);
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 200 OK/);
+  client.destroy();
+  server.close();
+});
