@@ -203,8 +203,12 @@ class Sink {
   async write(chunk: Buffer): Promise<void> {
     this.#digest.update(chunk);
     try {
-      await this.#file.write(chunk, 0, chunk.length, this.bytes);
-      this.bytes += chunk.length;
+      // One call may write less than it was given, as the last one on a full disk does.
+      for (let at = 0; at < chunk.length; ) {
+        const { bytesWritten } = await this.#file.write(chunk, at, chunk.length - at, this.bytes);
+        at += bytesWritten;
+        this.bytes += bytesWritten;
+      }
       if (this.bytes - this.#synced >= syncedEvery) await this.#sync();
     } catch (error) {
       throw diskError(error, this.#folder.partialPath);
