@@ -76,6 +76,8 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
     const report = await run.catch(async (error: unknown) => {
       if (!(error instanceof IngestError)) throw error;
       ending = error.message;
+      // What it stored takes no room from the next one, which removes what cannot be removed now.
+      await store.discardUnpublished().catch(() => undefined);
       await stock.settle(scope.sources, scope.files, error.report);
       throw error;
     });

@@ -240,6 +240,24 @@ test("a full disk is told of as such, and leaves the last good file and snapshot
   expect((await run()).sources[1]).toMatchObject({ accepted: 11 });
 });
 
+test("a full disk in the middle of a run is given back what the run had stored", async () => {
+  await run();
+  const objects = () => readdirSync(join(folder, "snapshots", "objects")).sort();
+  const before = objects();
+  files.set("/names", Buffer.from(namesFile(11)));
+  const full = store();
+  const stored: string[] = [];
+  const putObject: typeof full.putObject = async (bytes) => {
+    stored.push(await full.putObject(bytes));
+    if (!before.includes(`${stored.at(-1)}`)) throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    return `${stored.at(-1)}`;
+  };
+  const config = await readSources(list(""));
+  const error = await failed(importSources({ config, store: { ...full, putObject }, stateFolder: stateFolder() }));
+  expect(error.message).toMatch(/^the disk is full: .*; nothing was published$/);
+  expect(objects()).toEqual(before);
+});
+
 test.each([512, 1_024])("a file whose last bytes have no room is not taken for whole, with blocks of %i bytes", async (block) => {
   files.set("/names", Buffer.concat([Buffer.alloc(200 * block - 100, "\n"), Buffer.from(namesFile(20))]));
   const told = await runLimited();
