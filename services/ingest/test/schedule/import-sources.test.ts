@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -256,6 +256,22 @@ test("a full disk in the middle of a run is given back what the run had stored",
   const error = await failed(importSources({ config, store: { ...full, putObject }, stateFolder: stateFolder() }));
   expect(error.message).toMatch(/^the disk is full: .*; nothing was published$/);
   expect(objects()).toEqual(before);
+});
+
+test("a state that cannot be saved changes nothing of what became of the import, and is noted", async () => {
+  await run();
+  const schedule = join(stateFolder(), "schedule.json");
+  rmSync(schedule);
+  mkdirSync(schedule);
+  const saved = /^the state of the sources found by this import could not be saved: .*schedule\.json/;
+  const notes: string[] = [];
+  files.set("/names", Buffer.from(namesFile(11)));
+  const report = await run("", (note) => notes.push(note));
+  expect(report.snapshot).toBe(await store().currentId());
+  expect(notes).toContainEqual(expect.stringMatching(saved));
+  files.set("/ripe", Buffer.from("no registry's file\n"));
+  expect((await failed(run("", (note) => notes.push(note)))).message).toMatch(/ripe/);
+  expect(await store().currentId()).toBe(report.snapshot);
 });
 
 test.each([512, 1_024])("a file whose last bytes have no room is not taken for whole, with blocks of %i bytes", async (block) => {
