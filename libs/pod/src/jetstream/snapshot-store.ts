@@ -144,6 +144,12 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, isAlone).catch(() => undefined);
     },
 
+    async discardUnpublished() {
+      const { history, publications } = await lists();
+      const kept = await decideKept({ publications, whole: history, active: null }, null, getManifest);
+      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, true);
+    },
+
     async activate(id) {
       for (let tries = 0; tries < activateTriesMax; tries++) {
         const { record = null, revision = 0 } = (await keys.pointer()) ?? {};

@@ -82,7 +82,7 @@ async function writeWhole(folder: string, name: string, pieces: readonly Uint8Ar
   } catch (error) {
     await file?.close().catch(() => {});
     await rm(temporary, { force: true }).catch(() => {});
-    throw error;
+    throw located(error as NodeJS.ErrnoException, join(folder, name));
   }
   const handle = await open(folder, "r");
   try {
@@ -90,6 +90,11 @@ async function writeWhole(folder: string, name: string, pieces: readonly Uint8Ar
   } finally {
     await handle.close();
   }
+}
+
+/** The system does not say which file a write failed at. */
+function located(error: NodeJS.ErrnoException, path: string): Error {
+  return error.path === undefined ? Object.assign(error, { path, message: `${error.message} '${path}'` }) : error;
 }
 
 const pointerTo = (id: string): SnapshotPointer => ({ published: id, active: id });
@@ -191,11 +196,11 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   /** Removes manifests that are not kept and objects that no kept one needs; who is alone also those that none names, and what crashes left behind. */
   const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>, isAlone: boolean): Promise<void> => {
     const keptFiles = new Set(ids.map((id) => `${id}.json`));
-    const unkept = (await readdir(manifests)).filter((file) => !keptFiles.has(file));
+    const unkept = (await readdir(manifests).catch(() => [])).filter((file) => !keptFiles.has(file));
     const spare = isAlone ? await readdir(objects).catch(() => []) : await namedBy(unkept);
     for (const file of unkept) await rm(join(manifests, file));
     for (const file of spare) if (!named.has(file)) await rm(join(objects, file), { force: true });
-    if (isAlone) for (const file of await readdir(folder)) if (isLeftover(file)) await rm(join(folder, file));
+    if (isAlone) for (const file of await readdir(folder).catch(() => [])) if (isLeftover(file)) await rm(join(folder, file));
   };
 
   const namedBy = async (files: readonly string[]): Promise<Set<string>> => {
@@ -275,6 +280,12 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       await writeWhole(folder, "current", [Buffer.from(`${manifest.id}\n`)]);
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
       await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, isAlone).catch(() => {});
+    },
+
+    async discardUnpublished() {
+      const published = { publications: await readPublications(), whole: await publishedIds(), active: null };
+      const kept = await decideKept(published, null, getManifest);
+      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, true);
     },
 
     // What is published is served: everybody who follows a folder is one process.

@@ -98,6 +98,7 @@ export async function openPack(path: string): Promise<SnapshotStore> {
   return {
     putObject: readOnly,
     publish: readOnly,
+    discardUnpublished: readOnly,
     activate: readOnly,
     async getObject(digest, bytes) {
       const offset = places.get(digest);

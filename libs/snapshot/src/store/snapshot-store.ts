@@ -54,6 +54,12 @@ export interface SnapshotStore {
    * Throws `PublicationConflictError` when another publisher was first; the pointer is then theirs.
    */
   publish(manifest: Manifest, options?: PublishOptions): Promise<void>;
+  /**
+   * Removes what was stored and never published. Only for a publisher that is alone: others may be about to publish it.
+   *
+   * Throws `SnapshotError` when a manifest that is kept cannot be read: nothing is removed then.
+   */
+  discardUnpublished(): Promise<void>;
   /** Lets the snapshot that was published last be served. Throws `SnapshotError` when another one was published since. */
   activate(id: string): Promise<void>;
   /** null before the first publication. A damaged one may be null, too: the next publication replaces it. */

@@ -339,6 +339,30 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
       expect(await harness.objects()).not.toContain(unnamed);
     });
 
+    test("what was stored and never published is discarded, and what is kept stays", async () => {
+      await store.putObject(Buffer.from("of a first run that failed"));
+      await store.discardUnpublished();
+      expect(await harness.objects()).toEqual([]);
+      for (const number of [1, 2, 3]) await publishNumber(store, number);
+      const [kept, before] = [await store.list(), await harness.objects()];
+      const unpublished = madeManifest(numbered(4));
+      for (const object of Object.values(madeObjects(numbered(4)))) await store.putObject(object);
+      expect(await harness.objects()).not.toEqual(before);
+      await store.discardUnpublished();
+      expect((await harness.objects()).sort()).toEqual(before.sort());
+      expect(await store.list()).toEqual(kept);
+      await expect(store.publish(unpublished)).rejects.toThrow("was not stored");
+      for (const id of kept) await expect(loadSnapshot(store, await store.getManifest(id))).resolves.toBeDefined();
+    });
+
+    test("nothing is discarded while a manifest that is kept cannot be read", async () => {
+      const first = await publishNumber(store, 1);
+      const unnamed = await store.putObject(Buffer.from("of a run that failed"));
+      await harness.damageManifest(first.id);
+      await expect(store.discardUnpublished()).rejects.toThrow(SnapshotError);
+      expect(await harness.objects()).toContain(unnamed);
+    });
+
     test("a watcher is told what is there, and each change", async () => {
       const first = await publishNumber(store, 1);
       const seen: string[] = [];

@@ -172,8 +172,12 @@ describe("a folder that cannot be written to", () => {
       const store = openFolderStore(folder);
       const first = await publishNumber(store, 1);
       const before = await readdir(join(folder, "objects"));
-      const answer = JSON.parse(await runChild("ulimit -f 8; $RUN", "put-object.ts", [folder, "1000000"])) as { code: string };
+      const answer = JSON.parse(await runChild("ulimit -f 8; $RUN", "put-object.ts", [folder, "1000000"])) as {
+        code: string;
+        message: string;
+      };
       expect(answer.code).toBe("EFBIG");
+      expect(answer.message).toContain(`'${join(folder, "objects")}/`);
       expect(await readdir(join(folder, "objects"))).toEqual(before);
       expect(await store.currentId()).toBe(first.id);
     });

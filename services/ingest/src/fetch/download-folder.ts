@@ -11,6 +11,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { diskError } from "./fetch-error.ts";
 import { takeLock } from "./lock.ts";
 
 /** A whole file and where it came from. Times are Unix ms. */
@@ -101,7 +102,13 @@ export class DownloadFolder {
   async keepPartial(file: FetchedFile): Promise<void> {
     await rename(this.partialPath, join(this.path, file.sha256));
     await syncFolder(this.path);
-    await this.#write({ ...(await this.files()), latest: file });
+    try {
+      await this.#write({ ...(await this.files()), latest: file });
+    } catch (error) {
+      // A full disk is given its room back.
+      await this.removeUnnamed().catch(() => undefined);
+      throw error;
+    }
     await rm(join(this.path, "partial.json"), { force: true });
   }
 
@@ -118,7 +125,16 @@ export class DownloadFolder {
 
   async #write(files: SourceFiles): Promise<void> {
     await replaceFile(join(this.path, "state.json"), files);
-    const named = new Set([files.latest?.sha256, files.good?.sha256]);
+    await this.#removeOthers(files);
+  }
+
+  /** Removes whole files that the state does not name: their process ended before it wrote that. */
+  async removeUnnamed(): Promise<void> {
+    await this.#removeOthers(await this.files());
+  }
+
+  async #removeOthers({ latest, good }: SourceFiles): Promise<void> {
+    const named = new Set([latest?.sha256, good?.sha256]);
     for (const name of await readdir(this.path))
       if (/^[0-9a-f]{64}$/.test(name) && !named.has(name)) await rm(join(this.path, name), { force: true });
   }
@@ -201,11 +217,16 @@ async function readJson<T>(path: string): Promise<T | null> {
   }
 }
 
-/** At any moment either the old content or the new one, also after a power cut. */
+/** At any moment either the old content or the new one, also after a power cut. @throws FetchError `disk`, with the path */
 export async function replaceFile(path: string, content: unknown): Promise<void> {
   const next = `${path}.next`;
-  await writeFile(next, `${JSON.stringify(content, null, 2)}\n`, { flush: true });
-  await rename(next, path);
+  try {
+    await writeFile(next, `${JSON.stringify(content, null, 2)}\n`, { flush: true });
+    await rename(next, path);
+  } catch (error) {
+    await rm(next, { force: true }).catch(() => undefined);
+    throw diskError(error, path);
+  }
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -103,7 +103,9 @@ async function receive(
   const start = partial?.bytes ?? 0;
   const total = totalOf(response, start);
   if (total !== null && total > bytesMax) throw tooLong(where, bytesMax, total);
-  await checkRoom(folder.path, total === null ? 0 : total - start);
+  // Of another version: its room may be what the new one needs.
+  if (partial === null) await folder.dropPartial();
+  await checkRoom(folder, total === null ? 0 : total - start);
 
   const sink = await Sink.open(folder, partial, {
     urlDigest,
@@ -157,10 +159,11 @@ function totalOf({ headers }: IncomingMessage, start: number): number | null {
   return headers["content-length"] === undefined ? null : start + Number(headers["content-length"]);
 }
 
-async function checkRoom(folder: string, needed: number): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  if (needed > bavail * bsize)
-    throw new FetchError("disk", `${folder}: the disk has room for ${bavail * bsize} of ${needed} bytes; the last good file stays`);
+async function checkRoom(folder: DownloadFolder, needed: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder.path);
+  if (needed <= bavail * bsize) return;
+  await folder.dropPartial();
+  throw new FetchError("disk", `${folder.path}: the disk has room for ${bavail * bsize} of ${needed} bytes; the last good file stays`);
 }
 
 /** Which version of which URL is received; without a strong validator it cannot be gone on with. */
@@ -185,7 +188,6 @@ class Sink {
 
   static async open(folder: DownloadFolder, partial: PartialFile | null, version: Version): Promise<Sink> {
     try {
-      if (partial === null) await folder.dropPartial();
       const file = await open(folder.partialPath, partial === null ? "w" : "r+");
       await file.truncate(partial?.bytes ?? 0);
       return new Sink(folder, file, partial?.bytes ?? 0, version);
@@ -203,8 +205,12 @@ class Sink {
   async write(chunk: Buffer): Promise<void> {
     this.#digest.update(chunk);
     try {
-      await this.#file.write(chunk, 0, chunk.length, this.bytes);
-      this.bytes += chunk.length;
+      // One call may write less than it was given, as the last one on a full disk does.
+      for (let at = 0; at < chunk.length; ) {
+        const { bytesWritten } = await this.#file.write(chunk, at, chunk.length - at, this.bytes);
+        at += bytesWritten;
+        this.bytes += bytesWritten;
+      }
       if (this.bytes - this.#synced >= syncedEvery) await this.#sync();
     } catch (error) {
       throw diskError(error, this.#folder.partialPath);

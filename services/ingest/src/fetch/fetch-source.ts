@@ -120,6 +120,7 @@ class SourceFetch {
   async run(): Promise<Omit<FetchOutcome, "path" | "seconds">> {
     const { fetch } = this.#source;
     const { latest: known } = await this.#folder.files();
+    await this.#folder.removeUnnamed();
     const candidates = locationsAt(fetch.url, fetch.everySeconds, this.#context.now());
     for (const url of candidates) {
       try {

@@ -46,14 +46,22 @@ function stepOf(time: number, every: number): number {
 
 export async function readSteps(downloads: string, source: string): Promise<Steps> {
   const folder = join(downloads, source);
-  const names = (await readdir(folder).catch(() => [] as string[])).filter((name) => timeOfStep(name) !== null).sort();
   const held: HeldStep[] = [];
-  for (const name of names) {
+  for (const { name, at } of await stepFolders(downloads, source)) {
     const { latest } = await readFilesOf(downloads, `${source}/${name}`);
-    if (latest !== null) held.push({ at: timeOfStep(name) as number, path: pathOf(downloads, `${source}/${name}`, latest), file: latest });
+    if (latest !== null) held.push({ at, path: pathOf(downloads, `${source}/${name}`, latest), file: latest });
   }
   const text = await readFile(join(folder, "steps.json"), "utf8").catch(() => "");
   return { held, absent: new Set(absentIn(text)) };
+}
+
+/** Folders of steps, ascending, also of those that were never fetched whole. */
+async function stepFolders(downloads: string, source: string): Promise<{ name: string; at: number }[]> {
+  const names = await readdir(join(downloads, source)).catch(() => [] as string[]);
+  return names.sort().flatMap((name) => {
+    const at = timeOfStep(name);
+    return at === null ? [] : [{ name, at }];
+  });
 }
 
 /**
@@ -77,7 +85,8 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
       `${shownUrl(fetch.url)}: the table that they are applied to is of ${timestamp(since * 1_000)}, more than ${stepsMax} files ago; they are not fetched until there is a newer one`,
     );
   const { held, absent: known } = await readSteps(downloads, name);
-  for (const { at } of held) if (at < first) await rm(join(downloads, name, nameOfStep(at)), { recursive: true, force: true });
+  for (const step of await stepFolders(downloads, name))
+    if (step.at < first) await rm(join(downloads, name, step.name), { recursive: true, force: true });
   const here = new Set(held.map(({ at }) => at));
   const newestHere = held.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
   /** Twelve later ones than those before it should be there. */

@@ -1,6 +1,6 @@
 /** The operator's overrides of AS profiles, from the control store into a file that runs read as a source of two sections. */
 
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ProfileOverride, ProfileRecord, Store } from "@netfacts/storage";
 
@@ -57,7 +57,7 @@ export class OverrideFile {
       if (await this.#refresh()) onChange();
       this.#isFailing = false;
     } catch (err) {
-      if (!this.#isFailing) log.error({ err }, "the overrides of profiles could not be read; those of before remain in use");
+      if (!this.#isFailing) log.error({ err }, "the overrides of profiles could not be brought up to date; those of before remain in use");
       this.#isFailing = true;
     }
   }
@@ -71,11 +71,7 @@ export class OverrideFile {
     const before = await readFile(path, "utf8").catch(() => null);
     const text = overridesText(await this.#all());
     const isOther = before !== text && !(before === null && count === 0);
-    if (isOther) {
-      // Under its name it is whole.
-      await writeFile(`${path}.tmp`, text);
-      await rename(`${path}.tmp`, path);
-    }
+    if (isOther) await writeWhole(path, text);
     // Only now: what could not be written is tried again.
     this.#version = version;
     return isOther;
@@ -88,6 +84,18 @@ export class OverrideFile {
       all.push(...page);
       if (page.length < pageSize) return all;
     }
+  }
+}
+
+/** Under its name it is whole. What a full disk does not take leaves its room. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const next = `${path}.tmp`;
+  try {
+    await writeFile(next, text);
+    await rename(next, path);
+  } catch (cause) {
+    await rm(next, { force: true }).catch(() => undefined);
+    throw new Error(`${path} cannot be written: ${(cause as Error).message}`, { cause });
   }
 }
 

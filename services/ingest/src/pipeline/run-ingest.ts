@@ -42,6 +42,7 @@ export async function runIngest(options: RunOptions): Promise<RunReport> {
       await run.ribReaders.stop();
     }
   } catch (cause) {
+    options.statements?.discard();
     const message = describeFailure(cause as Error);
     throw new IngestError(message, report.complete({ snapshot: null, unchanged: false, error: message }), { cause });
   }

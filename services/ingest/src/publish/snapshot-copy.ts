@@ -23,9 +23,12 @@ export interface SnapshotCopyDeps {
   };
   /** Time between two looks at the store's pointer, in ms. Default: 2 s. */
   readonly lookMs?: number;
+  /** Time after a copy that the folder did not take until the next one, in ms. Default: a minute. */
+  readonly retryMs?: number;
 }
 
 const lookMsDefault = 2_000;
+const retryMsDefault = 60_000;
 /** Time between two complete reads for pods that refuse the snapshot although it is whole, in ms. */
 const doubtIntervalMs = 60_000;
 
@@ -43,6 +46,8 @@ export class SnapshotCopy {
   #notTaken: unknown = null;
   /** The snapshot that this process copied last, and what was taken back then. */
   #copied = "";
+  /** On the clock of `performance.now()`. */
+  #noCopyBefore = Number.NEGATIVE_INFINITY;
   /** The snapshot that was whole in the store, and the mark of its objects then: it is read again when either differs. */
   #whole = { id: "", mark: "" };
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
@@ -101,11 +106,12 @@ export class SnapshotCopy {
         if (active === null) return;
         const takenBack = await store.takenBack();
         const wanted = `${active} ${JSON.stringify(takenBack)}`;
-        if (wanted === this.#copied) return;
+        if (wanted === this.#copied || performance.now() < this.#noCopyBefore) return;
         await this.#take(active, takenBack);
         this.#copied = wanted;
       });
-      this.#told = "";
+      // Until the next copy nothing is known of the last one's failure.
+      if (performance.now() >= this.#noCopyBefore) this.#told = "";
     } catch (err) {
       const { message } = err as Error;
       if (message !== this.#told) this.#tell(err);
@@ -122,7 +128,7 @@ export class SnapshotCopy {
       );
     // A store that is away has nothing to be restored or copied, and others say that it is away.
     else if (!(err instanceof SnapshotUnavailableError))
-      log.warn({ err, folder }, "ingest's own copy of the snapshot in service failed; retrying in seconds");
+      log.warn({ err, folder }, "ingest's own copy of the snapshot in service failed; retrying within a minute");
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -143,9 +149,22 @@ export class SnapshotCopy {
         () => true,
         () => false,
       );
-      if (!isThere) await this.#copy.putObject(await store.getObject(object, bytes));
+      if (isThere) continue;
+      const content = await store.getObject(object, bytes);
+      await this.#keep(() => this.#copy.putObject(content));
     }
-    await this.#copy.publish(manifest, { takenBack });
+    await this.#keep(() => this.#copy.publish(manifest, { takenBack }));
+  }
+
+  /** A full disk is given its room back, for runs and for the lease that hangs on it; and nothing is read again at once that it cannot hold. */
+  async #keep(write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      this.#noCopyBefore = performance.now() + (this.#deps.retryMs ?? retryMsDefault);
+      await this.#copy.discardUnpublished().catch(() => undefined);
+      throw error;
+    }
   }
 
   async #restore(): Promise<void> {

@@ -4,7 +4,7 @@ import type { PublishTurn, Replacement } from "../pipeline/publish-turn.ts";
 
 /** The place of one run in it. */
 export interface PublishPlace {
-  /** Resolves when no other run is publishing; the others wait from then on until this one leaves. */
+  /** Resolves when no other run is publishing; the others wait from then on until this one leaves. May be called again: the answer is the same. */
   turn(): Promise<PublishTurn>;
   /** Tells the others. Called between `turn` and `leave`. */
   published(replacement: Replacement): void;
@@ -26,12 +26,17 @@ export class PublishOrder {
     const place: Place = { others: [] };
     this.#places.add(place);
     const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    const takeTurn = async (): Promise<PublishTurn> => {
+      const before = this.#last;
+      this.#last = before.then(() => left);
+      await before;
+      return { others: place.others, isAlone: this.#places.size === 1 };
+    };
+    let taken: Promise<PublishTurn> | null = null;
     return {
-      turn: async () => {
-        const before = this.#last;
-        this.#last = before.then(() => left);
-        await before;
-        return { others: place.others, isAlone: this.#places.size === 1 };
+      turn: () => {
+        taken ??= takeTurn();
+        return taken;
       },
       published: (replacement) => {
         for (const other of this.#places) if (other !== place) other.others.push(replacement);

@@ -63,6 +63,11 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
     const stock = await openStock({ stateFolder, fetching, metrics: null, log, stored, clock: { now: () => Date.now() } });
     const listed = await withStored(config, stored, store, true);
     const scope = await wholeScope(listed, stock, signal, onProgress);
+    // What became of the run stays so.
+    const settle = (report: RunReport) =>
+      stock
+        .settle(scope.sources, scope.files, report)
+        .catch(({ message }: Error) => onNote(`the state of the sources found by this import could not be saved: ${message}`));
     const folder = statementsIn(stateFolder);
     const run = runIngest({
       config: withFiles(listed, scope.files, null),
@@ -76,10 +81,12 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
     const report = await run.catch(async (error: unknown) => {
       if (!(error instanceof IngestError)) throw error;
       ending = error.message;
-      await stock.settle(scope.sources, scope.files, error.report);
+      // What it stored takes no room from the next one, which removes what cannot be removed now.
+      await store.discardUnpublished().catch(() => undefined);
+      await settle(error.report);
       throw error;
     });
-    await stock.settle(scope.sources, scope.files, report);
+    await settle(report);
     if (options.statements !== undefined)
       await keepStatements({ folder, statements: options.statements, signal }).catch((error: Error) =>
         onNote(`the import is complete, but the profiles that operators list could not be brought up to date: ${error.message}`),

@@ -84,15 +84,30 @@ export class StatementFiles {
       this.#guard(section, () => {
         if (!sections.has(section)) return rmSync(this.#unfinished(section), { force: true });
         const path = rowsFile(folder, section, version);
-        renameSync(this.#unfinished(section), path);
         const named = versionFile(folder, section);
         writeFileSync(`${named}.tmp`, JSON.stringify(version));
+        renameSync(this.#unfinished(section), path);
         renameSync(`${named}.tmp`, named);
         const older = readdirSync(folder).filter((name) => name.startsWith(`${section}-`) && join(folder, name) !== path);
         for (const name of older) rmSync(join(folder, name), { force: true });
       });
     }
     this.#written.clear();
+  }
+
+  /** Drops what was written and not committed. */
+  discard(): void {
+    for (const section of this.#written.keys()) this.#drop(section);
+    this.#written.clear();
+  }
+
+  /** Also on a full disk, which others need room on. */
+  #drop(section: StatedSection): void {
+    try {
+      rmSync(this.#unfinished(section), { force: true });
+    } catch {
+      // The next run writes over it.
+    }
   }
 
   #unfinished(section: StatedSection): string {
@@ -104,6 +119,7 @@ export class StatementFiles {
       work();
     } catch (error) {
       this.#written.delete(section);
+      this.#drop(section);
       this.faults.set(section, `the profiles that operators list stay as they were: ${(error as Error).message}`);
     }
   }

@@ -1,7 +1,7 @@
 /** What is there already is asked for only if it has changed; what is new replaces it when it is whole. */
 
 import { createHash } from "node:crypto";
-import { readdirSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -124,6 +124,30 @@ test.each(["before", "after"])(
     expect((await place.fetch(url)).content).toEqual(first);
   },
 );
+
+test("a whole file that no state names, of a process that was killed, takes no room from the next one", async () => {
+  server.behave(serveFile(first, '"1"'));
+  const { file } = await place.fetch(`${server.url}/a`);
+  writeFileSync(join(place.downloads, "source", "0".repeat(64)), second);
+  server.behave((_request, socket) => answer(socket, 500));
+  await failure(place.fetch(`${server.url}/a`));
+  expect(readdirSync(join(place.downloads, "source")).sort()).toEqual([file.sha256, "lock", "state.json"].sort());
+});
+
+test.each([
+  ["another version", 200, {}],
+  ["the same version", 206, { "content-range": `bytes 5-${2 ** 50 - 1}/${2 ** 50}` }],
+])("where the disk has no room, a part of %s does not stay", async (_which, status, headers) => {
+  server.behave((_request, socket) => answer(socket, status, { etag: '"1"', "content-length": `${2 ** 50}`, ...headers }, first));
+  const url = `${server.url}/a`;
+  const folder = join(place.downloads, "source");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "partial"), first.subarray(0, 5));
+  const note: PartialFile = { urlDigest: urlDigestOf(url), etag: '"1"', total: null, bytes: 5 };
+  writeFileSync(join(folder, "partial.json"), JSON.stringify(note));
+  expect(await failure(place.fetch(url, { bytesMax: 2 ** 51 }))).toMatchObject({ fault: "disk" });
+  expect(readdirSync(folder)).toEqual(["lock"]);
+});
 
 test("of a partial file that is shorter than its note nothing is used", async () => {
   server.behave(serveFile(first, '"1"'));

@@ -1,8 +1,8 @@
 /** The operator's overrides on their way from the store into the file of a run. */
 
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { overrideFaults, type ProfileOverride, type ProfileRecord } from "@netfacts/storage";
 import fc from "../../../../test/support/properties.ts";
@@ -107,6 +107,31 @@ test("the file follows the store, says nothing while there is nothing, and stays
     end.abort();
     await rm(stateFolder, { recursive: true });
   }
+});
+
+test("a file that cannot be put in place is told with its path, and leaves nothing beside it", async () => {
+  const stateFolder = await mkdtemp(join(tmpdir(), "netfacts-overrides-"));
+  const path = overridesIn(stateFolder);
+  await mkdir(path);
+  const errors: string[] = [];
+  const file = new OverrideFile({
+    stateFolder,
+    profiles: {
+      list: async () => [record(64_500, { name: "A" })],
+      state: async () => ({ count: 1, version: "1" }),
+    },
+    log: { error: (fields, message) => errors.push(`${message}: ${(fields as { err: Error }).err.message}`) },
+    onChange: () => undefined,
+  });
+  const ending = new AbortController();
+  await file.follow(ending.signal);
+  ending.abort();
+  await file.ended();
+  expect(errors).toEqual([
+    expect.stringContaining(`could not be brought up to date; those of before remain in use: ${path} cannot be written: `),
+  ]);
+  expect(await readdir(stateFolder)).toEqual([basename(path)]);
+  await rm(stateFolder, { recursive: true });
 });
 
 test("what could not be written is written as soon as it can be", async () => {

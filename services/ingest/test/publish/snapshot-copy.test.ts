@@ -1,6 +1,6 @@
 /** A store of snapshots that loses all or parts of what serves, while a source is unusable: it is put back, and no section is lost. */
 
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
@@ -232,6 +232,54 @@ test("a store that takes nothing back is logged once, and again with the next fa
   }
   const told = "the snapshot store lost data, and they cannot be restored from ingest's own copy yet; retrying in seconds";
   expect(logged).toEqual([`${told}: its storage is full`, `${told}: its user lacks a right`]);
+});
+
+test("a copy that its folder does not take leaves nothing there, and is not read again at once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const serving = join(folder, "serving");
+  const store = openFolderStore(join(folder, "store"));
+  const { id } = await publishMade(store, { names: madeNames({ 1: "one" }) });
+  mkdirSync(serving);
+  writeFileSync(join(serving, "manifests"), "a file, not a folder");
+  let [looks, reads] = [0, 0];
+  const logged: string[] = [];
+  const copyOf = () =>
+    new SnapshotCopy({
+      folder: serving,
+      store: {
+        ...store,
+        pointer: () => {
+          looks++;
+          return store.pointer();
+        },
+        getObject: (...given) => {
+          reads++;
+          return store.getObject(...given);
+        },
+      },
+      activate: async () => undefined,
+      repaired: () => undefined,
+      log: { info: () => undefined, warn: (_fields, message) => logged.push(message) },
+      lookMs: 1,
+      retryMs: 2 ** 31,
+    });
+  const [first, second] = [copyOf(), copyOf()];
+  try {
+    first.start();
+    await until(async () => logged.length > 0);
+    looks = 0;
+    await until(async () => looks > 5);
+    expect(reads).toBe(1);
+    expect(logged).toEqual(["ingest's own copy of the snapshot in service failed; retrying within a minute"]);
+    expect(readdirSync(join(serving, "objects"))).toEqual([]);
+    await first.stop();
+    rmSync(join(serving, "manifests"));
+    second.start();
+    await until(async () => (await openFolderStore(serving).currentId()) === id);
+  } finally {
+    await Promise.all([first.stop(), second.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test("a stop waits for the object being copied, and copies no other", async () => {

@@ -1,8 +1,9 @@
 /** One import over sources with URLs: what it reads, what it keeps, and what it makes of servers and disks that fail. */
 
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -35,6 +36,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const sha256Of = (content: Uint8Array) => createHash("sha256").update(content).digest("hex");
+
 const stateFolder = () => join(folder, "ingest");
 const store = () => openFolderStore(join(folder, "snapshots"));
 
@@ -52,6 +55,27 @@ function list(names: string): string {
 
 async function run(names = "", onNote: (note: string) => void = () => undefined): Promise<RunReport> {
   return importSources({ config: await readSources(list(names)), store: store(), stateFolder: stateFolder(), onNote });
+}
+
+/** An import of a process whose files cannot grow beyond 200 blocks of 512 or 1,024 bytes, as the shell likes. */
+async function runLimited(): Promise<Record<string, unknown>> {
+  const command = 'ulimit -f 200; exec "$@"';
+  const node = [process.execPath, ...testProgramArgs("services/ingest/test/support/import-process.ts")];
+  const child = spawn("sh", ["-c", command, "sh", ...node, list(""), stateFolder(), join(folder, "snapshots")], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...compileCache, PATH: process.env.PATH, NODE_NO_WARNINGS: "1" },
+  });
+  let out = "";
+  let err = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  await once(child, "close");
+  expect(err).toBe("");
+  return JSON.parse(out) as Record<string, unknown>;
 }
 
 async function manifest(): Promise<Manifest | null> {
@@ -205,25 +229,7 @@ test("a full disk is told of as such, and leaves the last good file and snapshot
   const first = await run();
   const before = readdirSync(join(stateFolder(), "downloads", "names")).sort();
   files.set("/names", Buffer.concat([Buffer.from(namesFile(11)), Buffer.alloc(400_000, "\n")]));
-  // Blocks of 512 or 1,024 bytes, as the shell likes: less than the file either way.
-  const command = 'ulimit -f 200; exec "$@"';
-  const node = [process.execPath, ...testProgramArgs("services/ingest/test/support/import-process.ts")];
-  const child = spawn("sh", ["-c", command, "sh", ...node, list(""), stateFolder(), join(folder, "snapshots")], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...compileCache, PATH: process.env.PATH, NODE_NO_WARNINGS: "1" },
-  });
-  let out = "";
-  let err = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    err += text;
-  });
-  await once(child, "close");
-  expect(err).toBe("");
-  const told = JSON.parse(out) as { error: string; isIngestError: boolean };
-  expect(told).toMatchObject({
+  expect(await runLimited()).toMatchObject({
     isIngestError: true,
     error: expect.stringMatching(/names\/partial: the disk is full \(EFBIG\); the last good version remains in use$/),
   });
@@ -232,4 +238,49 @@ test("a full disk is told of as such, and leaves the last good file and snapshot
   expect(existsSync(join(stateFolder(), "downloads", "names", "partial"))).toBe(false);
   // With room it goes on by itself.
   expect((await run()).sources[1]).toMatchObject({ accepted: 11 });
+});
+
+test("a full disk in the middle of a run is given back what the run had stored", async () => {
+  await run();
+  const objects = () => readdirSync(join(folder, "snapshots", "objects")).sort();
+  const before = objects();
+  files.set("/names", Buffer.from(namesFile(11)));
+  const full = store();
+  const stored: string[] = [];
+  const putObject: typeof full.putObject = async (bytes) => {
+    stored.push(await full.putObject(bytes));
+    if (!before.includes(`${stored.at(-1)}`)) throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    return `${stored.at(-1)}`;
+  };
+  const config = await readSources(list(""));
+  const error = await failed(importSources({ config, store: { ...full, putObject }, stateFolder: stateFolder() }));
+  expect(error.message).toMatch(/^the disk is full: .*; nothing was published$/);
+  expect(objects()).toEqual(before);
+});
+
+test("a state that cannot be saved changes nothing of what became of the import, and is noted", async () => {
+  await run();
+  const schedule = join(stateFolder(), "schedule.json");
+  rmSync(schedule);
+  mkdirSync(schedule);
+  const saved = /^the state of the sources found by this import could not be saved: .*schedule\.json/;
+  const notes: string[] = [];
+  files.set("/names", Buffer.from(namesFile(11)));
+  const report = await run("", (note) => notes.push(note));
+  expect(report.snapshot).toBe(await store().currentId());
+  expect(notes).toContainEqual(expect.stringMatching(saved));
+  files.set("/ripe", Buffer.from("no registry's file\n"));
+  expect((await failed(run("", (note) => notes.push(note)))).message).toMatch(/ripe/);
+  expect(await store().currentId()).toBe(report.snapshot);
+});
+
+test.each([512, 1_024])("a file whose last bytes have no room is not taken for whole, with blocks of %i bytes", async (block) => {
+  files.set("/names", Buffer.concat([Buffer.alloc(200 * block - 100, "\n"), Buffer.from(namesFile(20))]));
+  const told = await runLimited();
+  const names = join(stateFolder(), "downloads", "names");
+  for (const name of readdirSync(names).filter((each) => /^[0-9a-f]{64}$/.test(each)))
+    expect(sha256Of(readFileSync(join(names, name)))).toBe(name);
+  if (told.error === undefined) return;
+  expect(told.error).toMatch(/names\/partial: the disk is full \(EFBIG\)/);
+  expect((await run()).sources[1]).toMatchObject({ accepted: 20 });
 });

@@ -1,14 +1,14 @@
 /** An override does not wait for a run, nor for a server; and the run that it did not wait for publishes what it read. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { Generation, loadSnapshot, type StoreSource } from "@netfacts/snapshot";
+import { Generation, loadSnapshot, type StoreSource, snapshotsFolder } from "@netfacts/snapshot";
 import { until } from "../../../../test/support/http.ts";
 import { atGate, openGate } from "../support/gated-store.ts";
-import { heldSource, holdNext } from "../support/held-store.ts";
+import { fillDisk, heldSource, holdNext } from "../support/held-store.ts";
 import { answer, type HostileServer, serveFile, startHostileServer } from "../support/hostile-server.ts";
 import { delegatedFile, namesFile } from "../support/made-files.ts";
 import { runsPath, type ServiceHarness, startedRun, startService } from "../support/service.ts";
@@ -92,6 +92,24 @@ test("an override is published while a run is in progress, and stays when that r
   // What nobody names any more is removed by the next run that has the store for itself.
   await override(null);
   await until(async () => (await served()).name(1) === "NAME-1", patient);
+});
+
+test("what a run stored that failed on a full disk is removed when it ends", async () => {
+  await start();
+  const objects = () => readdirSync(join(folder, "home", snapshotsFolder, "objects")).sort();
+  const before = objects();
+  holdNext(gate);
+  writeFileSync(join(folder, "registry"), delegatedFile("ripencc", 12, "20251121"));
+  const id = await startedRun(service);
+  await atGate(gate);
+  expect(objects()).toHaveLength(before.length + 1);
+  fillDisk(gate);
+  openGate(gate);
+  expect(await service.ended(id)).toMatchObject({
+    state: "failed",
+    error: expect.stringMatching(/^the disk is full: .*; nothing was published$/),
+  });
+  expect(objects()).toEqual(before);
 });
 
 test("an override is published while a run waits for a server", async () => {

@@ -89,6 +89,21 @@ test("every step since the table is fetched once; a new one makes a run of the r
   expect(held()).toEqual(["20261121T115500Z"]);
 });
 
+test("a step that could not be fetched leaves nothing once a newer table is there", async () => {
+  world.server.behave((request, socket) => {
+    if (world.files.has(request.path)) return world.serve(request, socket);
+    return socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+  });
+  publishTable(17);
+  world.list(dated(", required: false"));
+  await world.look();
+  expect(held()).toEqual(["20261121T114000Z"]);
+  publishTable(4);
+  world.pass(9 * 3_600_000);
+  await world.look();
+  expect(held()).toEqual(["20261121T115500Z"]);
+});
+
 test("a step that its publisher does not have is a gap when a later one is there, and is not asked for again", async () => {
   missingIsAbsent();
   publishTable(30);

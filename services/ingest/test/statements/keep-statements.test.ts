@@ -250,13 +250,27 @@ describe("faults", () => {
       await lay(place, { a: "no registry's file", corrections: "asn,name\n1,Broken\n" });
       await expect(run(place)).rejects.toThrow();
       expect(await keep(place)).toBe(0);
+      await lay(place, { names: namesFile(11) });
+      const publish = () => Promise.reject(new Error("ENOSPC: no space left on device, write"));
+      await expect(run({ ...place, store: { ...place.store, publish } })).rejects.toThrow("ENOSPC");
+      expect(readdirSync(folderOf(place)).sort()).toEqual(files);
       await lay(place);
       await run(place);
-      expect(
-        readdirSync(folderOf(place))
-          .filter((name) => !name.endsWith(".unfinished"))
-          .sort(),
-      ).toEqual(files);
+      expect(readdirSync(folderOf(place)).sort()).toEqual(files);
+    });
+  });
+
+  test("rows that have no room on the disk are a fault, and leave it free for the run", async () => {
+    await atWork(async ({ folder }) => {
+      const files = new StatementFiles(folder);
+      const before = readdirSync(folder);
+      const filledUp = function* () {
+        for (let asn = 1; asn < 10_000; asn++) yield { asn, statements: [] };
+        throw new Error("ENOSPC: no space left on device, write");
+      };
+      files.write("profiles", [], filledUp);
+      expect([...files.faults]).toEqual([["profiles", expect.stringContaining("ENOSPC: no space left")]]);
+      expect(readdirSync(folder)).toEqual(before);
     });
   });
 

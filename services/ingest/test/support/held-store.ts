@@ -26,6 +26,7 @@ export const openStore: OpenStore = async (options) => {
         if (!existsSync(join(gate, "next"))) return digest;
         renameSync(join(gate, "next"), join(gate, "reached"));
         while (!existsSync(join(gate, "open"))) await sleep(10);
+        if (existsSync(join(gate, "full"))) throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
         return digest;
       },
     },
@@ -36,4 +37,9 @@ export const openStore: OpenStore = async (options) => {
 /** The next run that stores an object stands still. */
 export function holdNext(gate: string): void {
   writeFileSync(join(gate, "next"), "");
+}
+
+/** The run that stands still finds the disk full when it goes on. */
+export function fillDisk(gate: string): void {
+  writeFileSync(join(gate, "full"), "");
 }

@@ -8,8 +8,11 @@ export interface SqliteStoreOptions extends SharedStoreOptions {
   readonly path: string;
   /** Unix milliseconds. */
   readonly clock: { now(): number };
+  /** Time after a fault until the file is opened again, in ms. Default: a minute. */
+  readonly retryMs?: number;
 }
 
+const retryMsDefault = 60_000;
 /** Texts are written together: what a transaction costs is spent once. */
 const flushMs = 50;
 const pendingMax = 200;
@@ -27,7 +30,7 @@ const schema = `
   CREATE TABLE IF NOT EXISTS texts (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, put_at INTEGER NOT NULL, text TEXT NOT NULL);
 `;
 
-/** Only the owner may read the file. Never throws: a file that cannot be used is removed and made anew, and without one nothing is kept. */
+/** Only the owner may read the file. Never throws: a file that cannot be used is removed and made anew, and without one nothing is kept until it is opened again. */
 export function openSqliteStore(options: SqliteStoreOptions): SharedStore {
   return new SqliteStore(options);
 }
@@ -50,6 +53,8 @@ class SqliteStore implements SharedStore {
   readonly #pending = new Map<string, { readonly text: string; readonly putAt: number }>();
   #timer: NodeJS.Timeout | undefined;
   #bytes = 0;
+  /** On the clock of `performance.now()`. */
+  #retryAt = Number.POSITIVE_INFINITY;
 
   constructor(options: SqliteStoreOptions) {
     this.#options = options;
@@ -59,6 +64,7 @@ class SqliteStore implements SharedStore {
   async get(key: string): Promise<string | null> {
     const pending = this.#pending.get(key);
     if (pending !== undefined) return pending.text;
+    this.#retry();
     if (this.#statements === null) throw new Error("the file of the cache cannot be used");
     try {
       const row = this.#statements.find.get(key, this.#oldest());
@@ -70,6 +76,7 @@ class SqliteStore implements SharedStore {
   }
 
   put(key: string, text: string): void {
+    this.#retry();
     if (this.#statements === null || Buffer.byteLength(text) > textBytesMax) return;
     this.#pending.set(key, { text, putAt: this.#options.clock.now() });
     if (this.#pending.size >= pendingMax) this.#flush();
@@ -78,6 +85,7 @@ class SqliteStore implements SharedStore {
 
   async close(): Promise<void> {
     this.#flush();
+    this.#retryAt = Number.POSITIVE_INFINITY;
     this.#statements = null;
     this.#database?.close();
     this.#database = null;
@@ -117,9 +125,16 @@ class SqliteStore implements SharedStore {
     }
   }
 
-  /** A damaged file is made anew; with a full disk, or none, nothing is kept from now on. */
+  #retry(): void {
+    if (this.#statements !== null || performance.now() < this.#retryAt) return;
+    this.#retryAt = Number.POSITIVE_INFINITY;
+    this.#open(true);
+  }
+
+  /** With a full disk, or none, nothing is kept until the file is opened again. */
   #fail(error: Error): void {
     this.#options.onFault(error.message);
+    this.#retryAt = performance.now() + (this.#options.retryMs ?? retryMsDefault);
     this.#statements = null;
     this.#pending.clear();
     try {
@@ -153,7 +168,12 @@ class SqliteStore implements SharedStore {
     } catch (error) {
       this.#fail(error as Error);
       if (!mayRemove) return;
-      for (const file of filesOf(path)) rmSync(file, { force: true });
+      // A damaged file is made anew.
+      try {
+        for (const file of filesOf(path)) rmSync(file, { force: true });
+      } catch {
+        return;
+      }
       this.#open(false);
     }
   }

@@ -1,10 +1,11 @@
 /** The shared store of the one-process form: the contract, and what becomes of files that cannot be used. */
 
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { until } from "../../../../test/support/http.ts";
 import { openSqliteStore } from "../../src/shared/sqlite-store.ts";
 import { becomes, describeSharedStore } from "./contract.ts";
 
@@ -55,6 +56,19 @@ test("where no file can be made, nothing is kept, and reading says so", async ()
   await expect(store.get("a.b", 10)).rejects.toThrow("cannot be used");
   expect(faults.length).toBeGreaterThan(0);
   await store.close();
+});
+
+test("a file that could not be used is opened again after a while", async () => {
+  const missing = join(folder, "missing");
+  const store = openSqliteStore({ ...settings, path: join(missing, "answers.sqlite"), retryMs: 20 });
+  await expect(store.get("a.b", 10)).rejects.toThrow("cannot be used");
+  mkdirSync(missing);
+  await until(async () => {
+    store.put("a.b", "kept");
+    return (await store.get("a.b", 10).catch(() => null)) === "kept";
+  });
+  await store.close();
+  expect(readdirSync(missing)).toEqual(["answers.sqlite"]);
 });
 
 test("a file that disappears while it is used does no harm", async () => {
