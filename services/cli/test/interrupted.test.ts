@@ -9,7 +9,8 @@ import { afterAll, expect, test } from "@jest/globals";
 import { compileCache } from "../../../test/support/compile-cache.ts";
 import { until } from "../../../test/support/http.ts";
 import { programArgs } from "../../../test/support/programs.ts";
-import { startHostileServer } from "../../ingest/test/support/hostile-server.ts";
+import { answer, startHostileServer } from "../../ingest/test/support/hostile-server.ts";
+import { delegatedFile } from "../../ingest/test/support/made-files.ts";
 import { exitCodes } from "../src/exit-codes.ts";
 import { run, temporaryFolder } from "./support/run.ts";
 
@@ -34,6 +35,31 @@ test("a signal ends a run by this signal, with its report and without a snapshot
   expect(await out).toContain("peak memory");
   expect(await err).toContain("netfacts: stopped; nothing was published\n");
   expect((await run(folder, "snapshot", "list")).code).toBe(exitCodes.notFound);
+  await server.stop();
+});
+
+test("a run whose messages nobody reads any more goes on to its end", async () => {
+  const asked = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const server = await startHostileServer(async (_request, socket) => {
+    asked.resolve();
+    await closed.promise;
+    answer(socket, 200, {}, delegatedFile());
+  });
+  const home = join(folder, "unread");
+  const sources = join(folder, "unread.yaml");
+  writeFileSync(
+    sources,
+    `sources:\n  - {name: ripe, section: allocations, format: delegated, location: "${server.url}/ripe", allow_private: true, stale_after: never}\n`,
+  );
+  const args = [...programArgs("cli"), "--data-dir", home, "--json", "ingest", "run", "--sources", sources];
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...compileCache }, stdio: ["ignore", "pipe", "pipe"] });
+  const [out, exit] = [text(child.stdout), once(child, "exit")];
+  await asked.promise;
+  child.stderr.destroy();
+  closed.resolve();
+  expect(await exit).toEqual([0, null]);
+  expect(JSON.parse(await out)).toMatchObject({ error: null });
   await server.stop();
 });
 
