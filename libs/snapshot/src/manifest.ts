@@ -43,12 +43,17 @@ export function lostSections(before: Manifest, next: Manifest): SectionName[] {
   );
 }
 
-/** The earlier snapshot as it replaces the current one: pods give up a section only for a manifest that says so. */
+/**
+ * The earlier snapshot as it replaces the current one: pods give up a section only for a manifest that says so. What was removed before the current one is said,
+ * too, as a pod may not have loaded that one.
+ */
 export function rollbackManifest(current: Manifest, earlier: Manifest): Manifest {
-  const lost = lostSections(current, earlier);
-  if (lost.length === 0) return earlier;
+  const said = earlier.removed_sections ?? [];
+  const gone = [...(current.removed_sections ?? []), ...lostSections(current, earlier)];
+  const more = sectionNames.filter((name) => gone.includes(name) && earlier.sections[name] === undefined && !said.includes(name));
+  if (more.length === 0) return earlier;
   const { id: _id, format: _format, format_version: _version, ...content } = earlier;
-  return sealManifest({ ...content, removed_sections: [...(content.removed_sections ?? []), ...lost] });
+  return sealManifest({ ...content, removed_sections: [...said, ...more] });
 }
 
 /** The manifest as it stands in a file. */
