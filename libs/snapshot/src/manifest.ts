@@ -12,7 +12,19 @@ export type { Manifest, SectionEntry, SourceEntry } from "./manifest-form.ts";
 
 /** A manifest that cannot be read, or whose id does not follow from its content. */
 export class ManifestError extends Error {
-  override readonly name = "ManifestError";
+  override readonly name: string = "ManifestError";
+}
+
+/** A manifest of a later format: nothing is wrong with it, and a newer program reads it. */
+export class NewerManifestError extends ManifestError {
+  override readonly name = "NewerManifestError";
+  /** Digests of everything that it may name, in whatever form: its objects are among them. */
+  readonly digests: readonly string[];
+
+  constructor(version: number, text: string) {
+    super(`the manifest has format version ${version}; this program reads version 1; start the newer version of Netfacts that wrote it`);
+    this.digests = text.match(/\b[0-9a-f]{64}\b/g) ?? [];
+  }
 }
 
 /**

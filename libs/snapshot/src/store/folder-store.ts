@@ -3,9 +3,18 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
+import { encodeManifest, type Manifest, ManifestError, NewerManifestError } from "../manifest.ts";
 import { watchReadings } from "./pointer-watch.ts";
-import { decideKept, type Publication, publicationTime, type Retention, retentionDefaults, withPublication } from "./retention.ts";
+import {
+  decideKept,
+  type NamedObjects,
+  namedObjects,
+  type Publication,
+  publicationTime,
+  type Retention,
+  retentionDefaults,
+  withPublication,
+} from "./retention.ts";
 import { PublicationConflictError, piecesOf, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 import { readTakenBack, type TakenBack } from "./taken-back.ts";
 
@@ -136,10 +145,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     return manifest;
   };
 
-  const objectsOf = (manifest: Manifest): string[] => [
-    ...Object.values(manifest.sections).map((section) => section.object),
-    ...Object.values(manifest.ingest_objects).map((entry) => entry.object),
-  ];
+  const objectsOf = (manifest: Manifest): string[] => namedObjects(manifest).whole.map(({ object }) => object);
 
   const readLines = async (file: string): Promise<string[] | null> => {
     const text = await readFile(file, "utf8").catch((error: unknown) => {
@@ -177,12 +183,13 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     return current === undefined || past.includes(current) ? past : [...past, current];
   };
 
-  /** A kept manifest; a damaged or missing one names nothing and must not stand in the way of all that follow. */
-  const readKept = async (id: string): Promise<Manifest | null> => {
+  /** What a kept manifest names; a damaged or missing one names nothing and must not stand in the way of all that follow. */
+  const namedByKept = async (id: string): Promise<NamedObjects | null> => {
     try {
-      return await getManifest(id);
+      return namedObjects(await getManifest(id));
     } catch (error) {
       const { cause } = error as Error;
+      if (cause instanceof NewerManifestError) return namedObjects(cause);
       if (isMissing(cause) || cause instanceof ManifestError) return null;
       throw error;
     }
@@ -201,8 +208,8 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   const namedBy = async (files: readonly string[]): Promise<Set<string>> => {
     const found = new Set<string>();
     for (const file of files) {
-      const manifest = file.endsWith(".json") ? await readKept(file.slice(0, -".json".length)).catch(() => null) : null;
-      for (const object of manifest === null ? [] : objectsOf(manifest)) found.add(object);
+      const named = file.endsWith(".json") ? await namedByKept(file.slice(0, -".json".length)).catch(() => null) : null;
+      for (const { object } of named?.whole ?? []) found.add(object);
     }
     return found;
   };
@@ -266,7 +273,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       await writeWhole(manifests, `${manifest.id}.json`, [encodeManifest(manifest)]);
       const whole = [...(await publishedIds()).filter((id) => id !== manifest.id), manifest.id];
       const publications = withPublication(published, { id: manifest.id, at: publicationTime(clock.now()) });
-      const kept = await decideKept({ publications, whole, active: manifest.id }, retention, readKept);
+      const kept = await decideKept({ publications, whole, active: manifest.id }, retention, namedByKept);
       const lines = kept.publications.map(({ id, at }) => `${id} ${at}`);
       await writeWhole(folder, "publications", [Buffer.from(sealedText(lines))]);
       await writeWhole(folder, "history", [Buffer.from(sealedText(kept.whole))]);

@@ -25,6 +25,10 @@ describeSnapshotStore("a folder of snapshots", async () => {
       return { publish: (number) => askChild(child, number), stop: () => endChild(child) };
     },
     damage: (digest) => flip(join(folder, "objects", digest)),
+    async makeNewer(id) {
+      const path = join(folder, "manifests", `${id}.json`);
+      await writeFile(path, (await readFile(path, "utf8")).replace('"format_version": 1', '"format_version": 2'));
+    },
     damageManifest: (id) => flip(join(folder, "manifests", `${id}.json`)),
     remove: (digest) => unlink(join(folder, "objects", digest)),
     objects: () => readdir(join(folder, "objects")),
