@@ -125,9 +125,15 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     }
   };
 
-  const readPointer = async (): Promise<SnapshotPointer | null> => {
+  /** Where the pointer's file is missing or empty, what was published last by the history: a folder with snapshots must not look like an empty one. */
+  const readCurrent = async (): Promise<string | null> => {
     const [id] = await readIds(pointer);
-    return id === undefined ? null : pointerTo(id);
+    return id ?? (await readLines(history))?.at(-1) ?? null;
+  };
+
+  const readPointer = async (): Promise<SnapshotPointer | null> => {
+    const id = await readCurrent();
+    return id === null ? null : pointerTo(id);
   };
 
   const getManifest = async (id: string): Promise<Manifest> => {
@@ -179,8 +185,8 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   /** The history, and the current snapshot although a damaged history does not name it. */
   const publishedIds = async (): Promise<string[]> => {
     const past = (await readLines(history)) ?? (await writtenManifests()).map(({ id }) => id);
-    const [current] = await readIds(pointer);
-    return current === undefined || past.includes(current) ? past : [...past, current];
+    const current = await readCurrent();
+    return current === null || past.includes(current) ? past : [...past, current];
   };
 
   /** What a kept manifest names; a damaged or missing one names nothing and must not stand in the way of all that follow. */
@@ -263,7 +269,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
     async publish(manifest, { replaces, isAlone = true, takenBack } = {}) {
       await mkdir(manifests, { recursive: true });
-      const current = (await readIds(pointer))[0] ?? null;
+      const current = await readCurrent();
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
       for (const object of objectsOf(manifest))
         if ((await stat(join(objects, object)).catch(() => null)) === null)
@@ -276,9 +282,9 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       const kept = await decideKept({ publications, whole, active: manifest.id }, retention, namedByKept);
       const lines = kept.publications.map(({ id, at }) => `${id} ${at}`);
       await writeWhole(folder, "publications", [Buffer.from(sealedText(lines))]);
-      await writeWhole(folder, "history", [Buffer.from(sealedText(kept.whole))]);
-      // Before the pointer: while the versions are in use, it holds back nothing.
+      // Before the pointer, and the history that stands for a missing one: while the versions are in use, it holds back nothing.
       if (takenBack !== undefined) await writeTakenBack(takenBack);
+      await writeWhole(folder, "history", [Buffer.from(sealedText(kept.whole))]);
       await writeWhole(folder, "current", [Buffer.from(`${manifest.id}\n`)]);
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
       await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, isAlone).catch(() => {});
@@ -286,15 +292,13 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
     // What is published is served: everybody who follows a folder is one process.
     async activate(id) {
-      const [current] = await readIds(pointer);
+      const current = await readCurrent();
       if (current !== id) throw new SnapshotError(`${folder}: ${id} is not the current snapshot; the current one is ${current ?? "none"}`);
     },
 
     pointer: readPointer,
 
-    async currentId() {
-      return (await readIds(pointer))[0] ?? null;
-    },
+    currentId: readCurrent,
 
     async takenBack() {
       const [text = "[]"] = (await readLines(takenBackFile)) ?? [];
