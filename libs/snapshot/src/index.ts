@@ -51,6 +51,7 @@ export {
   lostSections,
   type Manifest,
   ManifestError,
+  NewerManifestError,
   rollbackManifest,
   type SectionEntry,
   type SectionName,
@@ -112,6 +113,8 @@ export { watchReadings } from "./store/pointer-watch.ts";
 export {
   decideKept,
   type Kept,
+  type NamedObjects,
+  namedObjects,
   type Publication,
   pastManifest,
   publicationTime,

@@ -3,7 +3,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { objectBytesMax } from "./columns.ts";
-import { ManifestError, type SectionName, sealManifest, sectionNames } from "./manifest.ts";
+import { ManifestError, NewerManifestError, type SectionName, sealManifest, sectionNames } from "./manifest.ts";
 
 /** RFC 3339 in UTC, whole seconds: what ids sort by and ages are counted from. */
 const timestampPattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$";
@@ -79,16 +79,18 @@ export type Manifest = Type.Static<typeof Manifest>;
 
 const compiled = Compile(Manifest);
 
-/** Reads a manifest. Throws `ManifestError` naming what differs. */
+/** Reads a manifest. Throws `ManifestError` naming what differs, `NewerManifestError` where it is of a later format. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+    value = JSON.parse(text);
   } catch (cause) {
     throw new ManifestError("the manifest is not JSON", { cause });
   }
   if (!compiled.Check(value)) {
     const version = (value as { format_version?: unknown } | null)?.format_version;
+    if (typeof version === "number" && version > 1) throw new NewerManifestError(version, text);
     if (version !== undefined && version !== 1)
       throw new ManifestError(`the manifest has format version ${String(version)}; this program reads version 1`);
     const [first] = compiled.Errors(value);

@@ -12,7 +12,19 @@ export type { Manifest, SectionEntry, SourceEntry } from "./manifest-form.ts";
 
 /** A manifest that cannot be read, or whose id does not follow from its content. */
 export class ManifestError extends Error {
-  override readonly name = "ManifestError";
+  override readonly name: string = "ManifestError";
+}
+
+/** A manifest of a later format: nothing is wrong with it, and a newer program reads it. */
+export class NewerManifestError extends ManifestError {
+  override readonly name = "NewerManifestError";
+  /** Digests of everything that it may name, in whatever form: its objects are among them. */
+  readonly digests: readonly string[];
+
+  constructor(version: number, text: string) {
+    super(`the manifest has format version ${version}; this program reads version 1; start the newer version of Netfacts that wrote it`);
+    this.digests = text.match(/\b[0-9a-f]{64}\b/g) ?? [];
+  }
 }
 
 /**
@@ -43,12 +55,17 @@ export function lostSections(before: Manifest, next: Manifest): SectionName[] {
   );
 }
 
-/** The earlier snapshot as it replaces the current one: pods give up a section only for a manifest that says so. */
+/**
+ * The earlier snapshot as it replaces the current one: pods give up a section only for a manifest that says so. What was removed before the current one is said,
+ * too, as a pod may not have loaded that one.
+ */
 export function rollbackManifest(current: Manifest, earlier: Manifest): Manifest {
-  const lost = lostSections(current, earlier);
-  if (lost.length === 0) return earlier;
+  const said = earlier.removed_sections ?? [];
+  const gone = [...(current.removed_sections ?? []), ...lostSections(current, earlier)];
+  const more = sectionNames.filter((name) => gone.includes(name) && earlier.sections[name] === undefined && !said.includes(name));
+  if (more.length === 0) return earlier;
   const { id: _id, format: _format, format_version: _version, ...content } = earlier;
-  return sealManifest({ ...content, removed_sections: [...(content.removed_sections ?? []), ...lost] });
+  return sealManifest({ ...content, removed_sections: [...said, ...more] });
 }
 
 /** The manifest as it stands in a file. */

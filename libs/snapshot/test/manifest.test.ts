@@ -1,7 +1,7 @@
 /** The manifest: its id follows from what it says, and nothing else is read. */
 
 import { expect, test } from "@jest/globals";
-import { decodeManifest, encodeManifest, ManifestError, sealManifest } from "../src/index.ts";
+import { decodeManifest, encodeManifest, lostSections, ManifestError, rollbackManifest, sealManifest } from "../src/index.ts";
 import { madeNames, madeRoutes, route } from "./support/made-sections.ts";
 import { madeManifest } from "./support/made-snapshot.ts";
 
@@ -43,6 +43,19 @@ test("the order in which members stand does not", () => {
 
 test("a manifest comes back as it was written", () => {
   expect(decodeManifest(Buffer.from(encoded))).toEqual(manifest);
+});
+
+test("a rollback says which sections are gone, also to who has not loaded the current snapshot", () => {
+  const { routes: _routes, ...others } = content.sections;
+  const before = sealManifest({ ...content, sample_data: true, sections: others });
+  const removed = sealManifest({ ...content, sections: others, removed_sections: ["routes"] });
+  for (const current of [manifest, removed]) {
+    const again = rollbackManifest(current, before);
+    expect(again).toMatchObject({ sample_data: true, removed_sections: ["routes"] });
+    expect(lostSections(manifest, again)).toEqual([]);
+  }
+  // Nothing is to be said of what is back.
+  expect(rollbackManifest(removed, manifest)).toBe(manifest);
 });
 
 test("any character changed is refused, unless it only changes the spacing", () => {

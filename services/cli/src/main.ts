@@ -13,6 +13,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(exitCode);
 });
 
+// Messages that nobody reads any more are no reason to stop in the middle of a change.
+process.stderr.on("error", () => undefined);
+
 const code = await runCli(process.argv.slice(2), {
   stdin: () => process.stdin,
   stdout: process.stdout,

@@ -19,6 +19,7 @@ export { IngestError, runIngest } from "./pipeline/run-ingest.ts";
 export type { RunReport, SourceReport } from "./pipeline/run-report.ts";
 export { ActivationCoordinator, type ActivationOutcome } from "./publish/activation-coordinator.ts";
 export type { EncodeAttributes, ReplayedRoutes, ReplayInput, ReplayRoutesOptions, UpdateFileCounts } from "./replay/index.ts";
+export { endAbandonedRuns } from "./runs/abandoned-runs.ts";
 export { newRunId } from "./runs/run-record.ts";
 export type { FollowDeps, Following } from "./schedule/follow-sources.ts";
 export type { ImportOptions } from "./schedule/import-sources.ts";

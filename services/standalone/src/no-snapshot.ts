@@ -11,6 +11,8 @@ export async function noSnapshotText(
   snapshots: Pick<SnapshotStore, "currentId">,
   folder: string,
 ): Promise<string> {
+  // Who imported over it, or removed it, would lose it.
+  if (refused.some((reason) => reason.includes("the newer version of Netfacts"))) return refused.join("; ");
   if (refused.length > 0) return `${refused.join("; ")}; import again with SOURCES=, or remove ${folder} to start with the sample dataset`;
   try {
     const id = await snapshots.currentId();

@@ -14,6 +14,16 @@ test("a snapshot that was refused can be replaced or removed", async () => {
   expect(text).toBe("routes is damaged; import again with SOURCES=, or remove /data/snapshots to start with the sample dataset");
 });
 
+test("one of a newer version is not to be removed", async () => {
+  const reason = "the manifest has format version 2; this program reads version 1; start the newer version of Netfacts that wrote it";
+  const text = await noSnapshotText(
+    [reason],
+    snapshots(async () => "1"),
+    "/data/snapshots",
+  );
+  expect(text).toBe(reason);
+});
+
 test.each([
   ["EMFILE: too many open files, open '/data/snapshots/current'", "raise the limit of open files (ulimit -n) and start again"],
   ["EACCES: permission denied, open '/data/snapshots/current'", "make it readable and start again"],

@@ -5,6 +5,9 @@ import {
   decideKept,
   type Manifest,
   ManifestError,
+  type NamedObjects,
+  NewerManifestError,
+  namedObjects,
   type PointerWatch,
   PublicationConflictError,
   publicationTime,
@@ -62,15 +65,20 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     return manifest;
   };
 
-  /** A kept manifest; a damaged one names nothing, and must not stand in the way of those that follow. */
-  const readKept = (id: string): Promise<Manifest | null> =>
-    keys.manifest(id).catch((error: unknown) => {
+  /** What a kept manifest names; a damaged one names nothing, and must not stand in the way of those that follow. */
+  const namedByKept = async (id: string): Promise<NamedObjects | null> => {
+    try {
+      const manifest = await keys.manifest(id);
+      return manifest && namedObjects(manifest);
+    } catch (error) {
+      if (error instanceof NewerManifestError) return namedObjects(error);
       if (error instanceof ManifestError) return null;
       throw error;
-    });
+    }
+  };
 
-  const isWhole = async (manifest: Manifest): Promise<boolean> => {
-    for (const object of objectsOf(manifest)) if (!(await objects.has(object))) return false;
+  const isWhole = async ({ whole }: NamedObjects): Promise<boolean> => {
+    for (const { object } of whole) if (!(await objects.has(object))) return false;
     return true;
   };
 
@@ -82,8 +90,8 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     const publications = await keys.storedManifests();
     const history: string[] = [];
     for (const { id } of publications) {
-      const manifest = await readKept(id);
-      if (manifest !== null && (await isWhole(manifest))) history.push(id);
+      const named = await namedByKept(id);
+      if (named !== null && (await isWhole(named))) history.push(id);
     }
     return { history, publications };
   };
@@ -93,8 +101,8 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     const spare = new Set<string>();
     for (const id of await keys.manifestIds()) {
       if (ids.includes(id)) continue;
-      const manifest = isAlone ? null : await readKept(id);
-      for (const object of manifest === null ? [] : objectsOf(manifest)) if (!named.has(object)) spare.add(object);
+      const removed = isAlone ? null : await namedByKept(id);
+      for (const { object } of removed?.whole ?? []) if (!named.has(object)) spare.add(object);
       await keys.removeManifest(id);
     }
     if (isAlone) await objects.removeExcept(named);
@@ -134,7 +142,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       const active = before?.record?.active ?? null;
       const whole = [...past.history.filter((id) => id !== manifest.id), manifest.id];
       const publications = withPublication(past.publications, { id: manifest.id, at: publicationTime(clock.now()) });
-      const kept = await decideKept({ publications, whole, active }, retention, readKept);
+      const kept = await decideKept({ publications, whole, active }, retention, namedByKept);
       const { taken_back = [] } = before?.record ?? {};
       const lists = { history: kept.whole, publications: kept.publications };
       const record = { published: manifest.id, active, ...lists, taken_back: takenBack ?? taken_back };

@@ -21,6 +21,7 @@ export interface TestBucket {
   point(text: string): Promise<void>;
   /** Makes a manifest unreadable. */
   damageManifest(id: string): Promise<void>;
+  makeNewer(id: string): Promise<void>;
   objects(): Promise<string[]>;
   /** Subjects of all chunks. */
   chunkSubjects(): Promise<string[]>;
@@ -58,6 +59,11 @@ export async function testBucket(server: NatsServer, options: { name?: string; u
       middle[middle.length >> 1] = (middle[middle.length >> 1] as number) ^ 1;
       await jsm.streams.purge(`OBJ_${name}`, { filter: subject });
       for (const chunk of chunks) await nc.jetstream().publish(subject, chunk);
+    },
+    async makeNewer(id) {
+      const subject = `$KV.${name}.manifest.${id}`;
+      const stored = await jsm.streams.getMessage(`KV_${name}`, { last_by_subj: subject });
+      await nc.jetstream().publish(subject, stored.string().replace('"format_version": 1', '"format_version": 2'));
     },
     async damageManifest(id) {
       await nc.jetstream().publish(`$KV.${name}.manifest.${id}`, "{}");

@@ -3,9 +3,18 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { encodeManifest, type Manifest, ManifestError } from "../manifest.ts";
+import { encodeManifest, type Manifest, ManifestError, NewerManifestError } from "../manifest.ts";
 import { watchReadings } from "./pointer-watch.ts";
-import { decideKept, type Publication, publicationTime, type Retention, retentionDefaults, withPublication } from "./retention.ts";
+import {
+  decideKept,
+  type NamedObjects,
+  namedObjects,
+  type Publication,
+  publicationTime,
+  type Retention,
+  retentionDefaults,
+  withPublication,
+} from "./retention.ts";
 import { PublicationConflictError, piecesOf, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 import { readTakenBack, type TakenBack } from "./taken-back.ts";
 
@@ -121,9 +130,15 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     }
   };
 
-  const readPointer = async (): Promise<SnapshotPointer | null> => {
+  /** Where the pointer's file is missing or empty, what was published last by the history: a folder with snapshots must not look like an empty one. */
+  const readCurrent = async (): Promise<string | null> => {
     const [id] = await readIds(pointer);
-    return id === undefined ? null : pointerTo(id);
+    return id ?? (await readLines(history))?.at(-1) ?? null;
+  };
+
+  const readPointer = async (): Promise<SnapshotPointer | null> => {
+    const id = await readCurrent();
+    return id === null ? null : pointerTo(id);
   };
 
   const getManifest = async (id: string): Promise<Manifest> => {
@@ -141,10 +156,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     return manifest;
   };
 
-  const objectsOf = (manifest: Manifest): string[] => [
-    ...Object.values(manifest.sections).map((section) => section.object),
-    ...Object.values(manifest.ingest_objects).map((entry) => entry.object),
-  ];
+  const objectsOf = (manifest: Manifest): string[] => namedObjects(manifest).whole.map(({ object }) => object);
 
   const readLines = async (file: string): Promise<string[] | null> => {
     const text = await readFile(file, "utf8").catch((error: unknown) => {
@@ -178,16 +190,17 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   /** The history, and the current snapshot although a damaged history does not name it. */
   const publishedIds = async (): Promise<string[]> => {
     const past = (await readLines(history)) ?? (await writtenManifests()).map(({ id }) => id);
-    const [current] = await readIds(pointer);
-    return current === undefined || past.includes(current) ? past : [...past, current];
+    const current = await readCurrent();
+    return current === null || past.includes(current) ? past : [...past, current];
   };
 
-  /** A kept manifest; a damaged or missing one names nothing and must not stand in the way of all that follow. */
-  const readKept = async (id: string): Promise<Manifest | null> => {
+  /** What a kept manifest names; a damaged or missing one names nothing and must not stand in the way of all that follow. */
+  const namedByKept = async (id: string): Promise<NamedObjects | null> => {
     try {
-      return await getManifest(id);
+      return namedObjects(await getManifest(id));
     } catch (error) {
       const { cause } = error as Error;
+      if (cause instanceof NewerManifestError) return namedObjects(cause);
       if (isMissing(cause) || cause instanceof ManifestError) return null;
       throw error;
     }
@@ -206,8 +219,8 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   const namedBy = async (files: readonly string[]): Promise<Set<string>> => {
     const found = new Set<string>();
     for (const file of files) {
-      const manifest = file.endsWith(".json") ? await readKept(file.slice(0, -".json".length)).catch(() => null) : null;
-      for (const object of manifest === null ? [] : objectsOf(manifest)) found.add(object);
+      const named = file.endsWith(".json") ? await namedByKept(file.slice(0, -".json".length)).catch(() => null) : null;
+      for (const { object } of named?.whole ?? []) found.add(object);
     }
     return found;
   };
@@ -261,7 +274,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
     async publish(manifest, { replaces, isAlone = true, takenBack } = {}) {
       await mkdir(manifests, { recursive: true });
-      const current = (await readIds(pointer))[0] ?? null;
+      const current = await readCurrent();
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
       for (const object of objectsOf(manifest))
         if ((await stat(join(objects, object)).catch(() => null)) === null)
@@ -271,12 +284,12 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       await writeWhole(manifests, `${manifest.id}.json`, [encodeManifest(manifest)]);
       const whole = [...(await publishedIds()).filter((id) => id !== manifest.id), manifest.id];
       const publications = withPublication(published, { id: manifest.id, at: publicationTime(clock.now()) });
-      const kept = await decideKept({ publications, whole, active: manifest.id }, retention, readKept);
+      const kept = await decideKept({ publications, whole, active: manifest.id }, retention, namedByKept);
       const lines = kept.publications.map(({ id, at }) => `${id} ${at}`);
       await writeWhole(folder, "publications", [Buffer.from(sealedText(lines))]);
-      await writeWhole(folder, "history", [Buffer.from(sealedText(kept.whole))]);
-      // Before the pointer: while the versions are in use, it holds back nothing.
+      // Before the pointer, and the history that stands for a missing one: while the versions are in use, it holds back nothing.
       if (takenBack !== undefined) await writeTakenBack(takenBack);
+      await writeWhole(folder, "history", [Buffer.from(sealedText(kept.whole))]);
       await writeWhole(folder, "current", [Buffer.from(`${manifest.id}\n`)]);
       // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
       await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, isAlone).catch(() => {});
@@ -290,15 +303,13 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
     // What is published is served: everybody who follows a folder is one process.
     async activate(id) {
-      const [current] = await readIds(pointer);
+      const current = await readCurrent();
       if (current !== id) throw new SnapshotError(`${folder}: ${id} is not the current snapshot; the current one is ${current ?? "none"}`);
     },
 
     pointer: readPointer,
 
-    async currentId() {
-      return (await readIds(pointer))[0] ?? null;
-    },
+    currentId: readCurrent,
 
     async takenBack() {
       const [text = "[]"] = (await readLines(takenBackFile)) ?? [];

@@ -1,7 +1,7 @@
 /** Which snapshots a store keeps: the one rule of every store (docs/decisions/0063-answers-about-the-past.md). */
 
 import Type, { type Static } from "typebox";
-import type { Manifest, SectionName } from "../manifest.ts";
+import type { Manifest, NewerManifestError, SectionEntry, SectionName } from "../manifest.ts";
 
 /** One publication. A snapshot that was gone back to has several. */
 export interface Publication {
@@ -61,6 +61,26 @@ export function pastManifest(manifest: Manifest): Manifest {
   return { ...manifest, sections };
 }
 
+type NamedObject = Pick<SectionEntry, "object" | "bytes">;
+
+/** What a manifest names. */
+export interface NamedObjects {
+  /** All of it. */
+  readonly whole: readonly NamedObject[];
+  /** What questions about the past need. */
+  readonly past: readonly NamedObject[];
+}
+
+/** @param manifest  one of a later format: each digest in it, as nobody here can tell them apart. */
+export function namedObjects(manifest: Manifest | NewerManifestError): NamedObjects {
+  if ("digests" in manifest) {
+    const whole = manifest.digests.map((object) => ({ object, bytes: 0 }));
+    return { whole, past: whole };
+  }
+  const { sections, ingest_objects: others } = manifest;
+  return { whole: [...Object.values(sections), ...Object.values(others)], past: Object.values(pastManifest(manifest).sections) };
+}
+
 export interface Kept {
   /** Kept with all that they name, oldest publication first. */
   readonly whole: readonly string[];
@@ -95,20 +115,18 @@ export function publicationTime(ms: number): string {
  * takes nothing away but its own day's place.
  *
  * @param retention null: everything that is kept so far stays, for publishers that do not know the operator's settings.
- * @param manifestOf null: missing or damaged. Such a snapshot is not kept for its day.
+ * @param namedBy null: the manifest is missing or damaged. Such a snapshot is not kept for its day.
  */
 export async function decideKept(
   { publications, whole: ids, active }: Published,
   retention: Retention | null,
-  manifestOf: (id: string) => Promise<Manifest | null>,
+  namedBy: (id: string) => Promise<NamedObjects | null>,
 ): Promise<Kept> {
   const last = retention === null ? ids.length : Math.max(1, retention.last);
   const whole = ids.filter((id, index) => index >= ids.length - last || id === active);
   const objects = new Set<string>();
   for (const id of whole) {
-    const manifest = await manifestOf(id);
-    if (manifest === null) continue;
-    for (const { object } of [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)]) objects.add(object);
+    for (const { object } of (await namedBy(id))?.whole ?? []) objects.add(object);
   }
   const wholeLeft = new Set(whole);
   const days = new Set<string>();
@@ -122,9 +140,9 @@ export async function decideKept(
     if (!isLastOfWhole && !isOfDay) continue;
     if (!whole.includes(publication.id)) {
       if (isFull) continue;
-      const manifest = await manifestOf(publication.id);
-      if (manifest === null) continue;
-      const more = Object.values(pastManifest(manifest).sections).filter(({ object }) => !objects.has(object));
+      const named = await namedBy(publication.id);
+      if (named === null) continue;
+      const more = named.past.filter(({ object }) => !objects.has(object));
       bytes += more.reduce((sum, entry) => sum + entry.bytes, 0);
       isFull = retention !== null && bytes > retention.bytesMax;
       if (isFull) continue;

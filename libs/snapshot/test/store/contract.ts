@@ -28,6 +28,8 @@ export interface StoreHarness {
   remove(digest: string): Promise<void>;
   /** Makes a manifest unreadable. */
   damageManifest(id: string): Promise<void>;
+  /** Makes a manifest one of a later format. */
+  makeNewer(id: string): Promise<void>;
   /** Digests of all objects that are stored. */
   objects(): Promise<string[]>;
   close(): Promise<void>;
@@ -271,6 +273,24 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
         await harness.damageManifest(idOf(1));
         await publishAt(place, 4, numbered(4));
         expect(await ids(place)).toEqual([idOf(2), idOf(3), idOf(4)]);
+      });
+
+      test("a snapshot of a newer program is told, and kept as others are, with all of its objects", async () => {
+        const place = await opened({ last: 2, days: 2 });
+        const first = await publishAt(place, 1, numbered(1));
+        const objects = await harness.objects();
+        await harness.makeNewer(first);
+        await expect(place.getManifest(first)).rejects.toThrow(/format version 2; .* start the newer version of Netfacts that wrote it/);
+        const isKept = async () => {
+          const kept = new Set(await harness.objects());
+          return objects.every((object) => kept.has(object));
+        };
+        await publishAt(place, 2, numbered(2));
+        expect([await place.list(), await isKept()]).toEqual([[first, idOf(2)], true]);
+        for (const number of [3, 4]) await publishAt(place, 2, numbered(number));
+        expect([await place.list(), await isKept()]).toEqual([[idOf(3), idOf(4)], true]);
+        await publishAt(place, 3, numbered(5));
+        expect([await place.list(), await isKept()]).toEqual([[idOf(4), idOf(5)], false]);
       });
     });
 

@@ -7,7 +7,7 @@ import { describe, expect, test } from "@jest/globals";
 import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { encodeManifest, loadSnapshot, openFolderStore } from "../../src/index.ts";
 import { askChild, endChild, runChild } from "../support/children.ts";
-import { inFolder, madeManifest } from "../support/made-snapshot.ts";
+import { inFolder, madeManifest, publishMade } from "../support/made-snapshot.ts";
 import { describeSnapshotStore, numbered, publishNumber, until } from "./contract.ts";
 
 async function flip(path: string): Promise<void> {
@@ -25,6 +25,10 @@ describeSnapshotStore("a folder of snapshots", async () => {
       return { publish: (number) => askChild(child, number), stop: () => endChild(child) };
     },
     damage: (digest) => flip(join(folder, "objects", digest)),
+    async makeNewer(id) {
+      const path = join(folder, "manifests", `${id}.json`);
+      await writeFile(path, (await readFile(path, "utf8")).replace('"format_version": 1', '"format_version": 2'));
+    },
     damageManifest: (id) => flip(join(folder, "manifests", `${id}.json`)),
     remove: (digest) => unlink(join(folder, "objects", digest)),
     objects: () => readdir(join(folder, "objects")),
@@ -136,6 +140,18 @@ describe("a folder after a crash", () => {
     await inFolder(async (folder) => {
       const store = openFolderStore(folder);
       await expect(store.getManifest("2026\u0007\u001b[31m")).rejects.toThrow(/"2026\\u0007\\u001b\[31m" is not a snapshot id: damaged/);
+    });
+  });
+
+  test.each([["missing"], ["empty"]])("a pointer that is %s is what the history has last", async (what) => {
+    await inFolder(async (folder) => {
+      const store = openFolderStore(folder);
+      const [first, second] = [await publishNumber(store, 1), await publishNumber(store, 2)];
+      await unlink(join(folder, "current"));
+      if (what === "empty") await writeFile(join(folder, "current"), "");
+      expect([await store.currentId(), await store.list()]).toEqual([second.id, [first.id, second.id]]);
+      await publishMade(store, numbered(3), { replaces: second.id });
+      expect(await store.list()).toEqual([first.id, second.id, madeManifest(numbered(3)).id]);
     });
   });
 

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
+  endAbandonedRuns,
   IngestError,
   importSources,
   newRunId,
@@ -51,7 +52,7 @@ export const ingest: RegisterCommand = (program, context) => {
         if (settings.json) printJson(context, report);
         else context.stdout.write(reportText(report));
       };
-      const run = (signal: AbortSignal): Promise<RunReport> => {
+      const run = (onBegin: () => Promise<void>, signal: AbortSignal): Promise<RunReport> => {
         const progress = showProgress(process.stderr);
         const running = importSources({
           config,
@@ -62,6 +63,7 @@ export const ingest: RegisterCommand = (program, context) => {
           statements: store.statements,
           onProgress: progress.listener,
           signal,
+          onBegin,
           onNote: (note) => printNote(context, note),
         });
         return running.finally(() => progress.stop());
@@ -69,7 +71,7 @@ export const ingest: RegisterCommand = (program, context) => {
       try {
         await interruptible(async (signal) => {
           try {
-            print(await recorded(store, acceptShrink, context, () => run(signal)));
+            print(await recorded(store, acceptShrink, context, (onBegin) => run(onBegin, signal)));
           } catch (error) {
             if (!(error instanceof IngestError)) throw error;
             print(error.report);
@@ -123,25 +125,35 @@ async function readList(file: string, files: "now" | "later", settings: SharedSe
   });
 }
 
-/** Keeps the run and its report in the store, whatever becomes of it; audited as those of the service are. */
+/**
+ * Keeps the run and its report in the store from its beginning, whatever becomes of it; audited as those of the service are. It begins when no other import uses
+ * the folder: those of the command line that the store has as running have not come to their end.
+ */
 async function recorded(
   store: Store,
   acceptShrink: readonly SectionName[],
   context: CliContext,
-  run: () => Promise<RunReport>,
+  run: (onBegin: () => Promise<void>) => Promise<RunReport>,
 ): Promise<RunReport> {
   const { now } = context;
-  const startedAt = now();
-  const id = newRunId(startedAt);
-  const by = { started_by: cliOperator().actor };
+  const { actor } = cliOperator();
+  const by = { started_by: actor };
   const details = acceptShrink.length === 0 ? null : { accept_shrink: acceptShrink };
-  await writeAudit(store, { action: "run.start", target: id, details }, context);
-  await store.runs.save({ id, startedAt, endedAt: null, state: "running", report: by });
-  const end = (state: "succeeded" | "failed", report: RunReport | null) =>
-    store.runs.save({ id, startedAt, endedAt: now(), state, report: { ...by, ...report } });
+  let begun: { readonly id: string; readonly startedAt: number } | null = null;
+  const begin = async (): Promise<void> => {
+    await endAbandonedRuns({ runs: store.runs, clock: context, isAbandoned: (startedBy) => startedBy?.startsWith("cli:") === true });
+    const startedAt = now();
+    const id = newRunId(startedAt);
+    await writeAudit(store, { action: "run.start", target: id, details }, context);
+    await store.runs.save({ id, startedAt, endedAt: null, state: "running", report: by });
+    begun = { id, startedAt };
+  };
+  const end = async (state: "succeeded" | "failed", report: RunReport | null) => {
+    if (begun !== null) await store.runs.save({ ...begun, endedAt: now(), state, report: { ...by, ...report } });
+  };
   let report: RunReport;
   try {
-    report = await run();
+    report = await run(begin);
   } catch (error) {
     // Why the run failed matters more than that the store cannot keep it.
     await end("failed", error instanceof IngestError ? error.report : null).catch(() => undefined);

@@ -1,6 +1,6 @@
 /** One run of ingest: what each of its steps needs, made once. */
 
-import { type Manifest, type SectionName, type SnapshotStore, SnapshotUnavailableError } from "@netfacts/snapshot";
+import { type Manifest, NewerManifestError, type SectionName, type SnapshotStore, SnapshotUnavailableError } from "@netfacts/snapshot";
 import type { ObservationRepository } from "@netfacts/storage";
 import type { SourcesConfig } from "../sources/index.ts";
 import type { StatementFiles } from "../statements/statement-files.ts";
@@ -48,7 +48,7 @@ export interface Run extends Required<Pick<RunOptions, "config" | "store" | "onP
   readonly report: OngoingReport;
 }
 
-/** Throws the reason of `signal`, and `SnapshotUnavailableError`. */
+/** Throws the reason of `signal`, and what reading the current manifest throws. */
 export async function beginRun(options: RunOptions, report: OngoingReport): Promise<Run> {
   const { config, store, onProgress = () => {}, acceptShrink = [], observations, ribThreadBytesMin: threadBytesMin } = options;
   const { statements = null, isBeside = false } = options;
@@ -78,13 +78,13 @@ export async function beginRun(options: RunOptions, report: OngoingReport): Prom
 }
 
 /**
- * The current manifest; a damaged one counts as none, since this run is about to replace it. Throws `SnapshotUnavailableError`: what was
- * only not to be had now must not be forgotten.
+ * The current manifest; a damaged one counts as none, since this run is about to replace it. Throws `SnapshotUnavailableError`, and `SnapshotError` for one of a
+ * newer program: what was only not to be had here and now must not be forgotten.
  */
 async function lastManifest(store: SnapshotStore, id: string | null): Promise<Manifest | null> {
   if (id === null) return null;
   return store.getManifest(id).catch((error: unknown) => {
-    if (error instanceof SnapshotUnavailableError) throw error;
+    if (error instanceof SnapshotUnavailableError || (error as Error).cause instanceof NewerManifestError) throw error;
     return null;
   });
 }

@@ -38,11 +38,12 @@ export async function rollBack({ store, place, confirm, onProgress, signal, ...a
   }
   const verified = performance.now();
   onProgress({ label: "publish", done: 0, total: 1, unit: "steps" });
-  const { isAlone } = await place.turn();
+  await place.turn();
   await confirm();
   // What an import beside it has stored so far stays.
   const takenBack = takenBackBy(current, manifest, await store.takenBack());
-  await store.publish(manifest, { replaces: asked.replaces, isAlone, takenBack });
+  // It holds no lock of the state folder: an import of another process may have stored objects there that it has not published yet.
+  await store.publish(manifest, { replaces: asked.replaces, isAlone: false, takenBack });
   place.published({ replaced: asked.replaces, id: manifest.id });
   return report(manifest, { read: 0, build: 0, verify: seconds(started, verified), publish: seconds(verified, performance.now()) });
 }

@@ -8,6 +8,7 @@ import type { ProgressEvent, ProgressListener } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 import { type Rollback, rollBack } from "../publish/roll-back.ts";
 import { type RunScope, SourcesAwayError } from "../schedule/run-scope.ts";
+import { endAbandonedRuns } from "./abandoned-runs.ts";
 import { PublishOrder, type PublishPlace } from "./publish-order.ts";
 import { type KeptReport, newRunId } from "./run-record.ts";
 import { type RunOutcome, stopMessage, type ThreadRunOptions } from "./run-threads.ts";
@@ -85,8 +86,6 @@ interface Task {
   work(run: RunRecord, onProgress: ProgressListener): Promise<RunOutcome>;
 }
 
-/** How many of the last runs are looked through for one whose process died. */
-const runsLookedAt = 100;
 const progressLineMs = 5_000;
 const firstImport: Starter = { actor: "start", keyId: null, address: null };
 
@@ -351,13 +350,8 @@ export class RunManager {
 
   async #endAbandonedRuns(): Promise<void> {
     const { store, clock, log } = this.#deps;
-    for (const run of await store.runs.list(runsLookedAt)) {
-      if (run.state !== "running") continue;
-      await this.#term.confirm();
-      const error = "its process ended or lost leadership before the run ended";
-      await store.runs.save({ ...run, endedAt: clock.now(), state: "failed", report: { ...(run.report as KeptReport | null), error } });
-      log.warn({ run: run.id }, "a run of a previous leader was marked as failed");
-    }
+    const ended = await endAbandonedRuns({ runs: store.runs, clock, confirm: () => this.#term.confirm() });
+    for (const { id } of ended) log.warn({ run: id }, "a run of a previous leader was marked as failed");
   }
 }
 

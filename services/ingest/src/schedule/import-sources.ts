@@ -32,6 +32,8 @@ export interface ImportOptions {
   readonly statements?: StatementRepository;
   /** Sections that may shrink this time. */
   readonly acceptShrink?: readonly SectionName[];
+  /** Called when no other import uses the folder, and before anything is read. A rejection ends the import. */
+  onBegin?(): Promise<void>;
   /** What somebody in front of it should know: a source that is away, another import that is waited for. */
   onNote?(text: string): void;
 }
@@ -51,8 +53,10 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
   const free = await lockRuns(stateFolder, signal, () => onNote("another import is using this folder; this one starts when it has ended"));
   // Who catches the error tells it: what it says is not noted as well.
   let ending = "";
-  const observations = options.observations === undefined ? undefined : await openObservations(options.observations);
+  let observations: Awaited<ReturnType<typeof openObservations>> | undefined;
   try {
+    await options.onBegin?.();
+    observations = options.observations && (await openObservations(options.observations));
     const note = (fields: NoteFields, message: string) => {
       const { required = false, reason } = fields;
       if (required || (reason !== undefined && ending.includes(reason))) return;

@@ -1,6 +1,6 @@
 /** Runs from files to a published snapshot: what they tell, and that what served stays when something is wrong. */
 
-import { readdir, unlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { type Address, parseAddress } from "@netfacts/address";
@@ -511,6 +511,17 @@ describe("a run that is stopped, or cannot write", () => {
       await writeFile(join(place.folder, "snapshots", "manifests", `${snapshot}.json`), "{");
       expect(await run(place, allSources)).toMatchObject({ snapshot, unchanged: false });
       await expect(generationOf(place.store)).resolves.toBeDefined();
+    });
+  });
+
+  test("that of a newer program ends the run, and stays", async () => {
+    await atWork(async (place) => {
+      const { snapshot } = await run(place, allSources);
+      const path = join(place.folder, "snapshots", "manifests", `${snapshot}.json`);
+      const newer = (await readFile(path, "utf8")).replace('"format_version": 1', '"format_version": 2');
+      await writeFile(path, newer);
+      await expect(run(place, allSources)).rejects.toThrow("start the newer version of Netfacts that wrote it");
+      expect([await place.store.currentId(), await readFile(path, "utf8")]).toEqual([snapshot, newer]);
     });
   });
 });

@@ -68,7 +68,8 @@ async function rollBack(
   // Published, and not served by anybody: whoever began to go back to it did not come to an end.
   if (id !== current.id) {
     const takenBack = takenBackBy(current, manifest, await store.takenBack().catch(refuse));
-    await store.publish(manifest, { replaces: current.id, takenBack }).catch(refuse);
+    // An import of another process may have stored objects that it has not published yet.
+    await store.publish(manifest, { replaces: current.id, isAlone: false, takenBack }).catch(refuse);
   }
   const activation = snapshots.activate === null ? null : await snapshots.activate(id);
   if (activation?.activated === false)

@@ -1,0 +1,31 @@
+/** Runs whose process ended before they did: the store has them as running. */
+
+import type { RunRecord, Store } from "@netfacts/storage";
+import type { KeptReport } from "./run-record.ts";
+
+/** How many of the last runs are looked through. */
+const runsLookedAt = 100;
+
+export interface AbandonedRunsOptions {
+  readonly runs: Store["runs"];
+  readonly clock: { now(): number };
+  /** Default: every run that the store has as running. */
+  readonly isAbandoned?: (startedBy: string | null) => boolean;
+  /** Awaited before each change; a rejection ends it. */
+  readonly confirm?: () => Promise<void>;
+}
+
+/** Ends them as failed. @returns those that were ended. Throws StoreError, and what `confirm` throws. */
+export async function endAbandonedRuns(options: AbandonedRunsOptions): Promise<RunRecord[]> {
+  const { runs, clock, isAbandoned = () => true, confirm } = options;
+  const ended: RunRecord[] = [];
+  for (const run of await runs.list(runsLookedAt)) {
+    const report = run.report as KeptReport | null;
+    if (run.state !== "running" || !isAbandoned(report?.started_by ?? null)) continue;
+    await confirm?.();
+    const error = "its process ended or lost leadership before the run ended";
+    await runs.save({ ...run, endedAt: clock.now(), state: "failed", report: { ...report, error } });
+    ended.push(run);
+  }
+  return ended;
+}
