@@ -11,12 +11,15 @@ import { envDetector, serviceInstanceIdDetector } from "@opentelemetry/resources
 import { NodeSDK } from "@opentelemetry/sdk-node";
 import { ConfigError } from "./config.ts";
 import { readSecretSetting } from "./secret-setting.ts";
+import { withoutSecrets } from "./secrets.ts";
 import { cleanSpan } from "./span-cleaning.ts";
 
 type Exporter = JsonExporter | ProtobufExporter;
 
 /** Of the standard variables those that hold what the collector asks for: each may stand in a file, as our own secrets may. */
 const secretVariables = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"] as const;
+
+const endpointVariables = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] as const;
 
 /** What the operations port answers, all day long. */
 const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -27,6 +30,7 @@ const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
  */
 export function startSdk(service: string, onExport: (fault: string | null) => void): { shutdown(): Promise<void> } {
   const { env } = process;
+  checkEndpoints(env);
   // The exporter reads the environment by itself.
   for (const name of secretVariables) {
     const text = readSecretSetting(name, env);
@@ -55,6 +59,16 @@ export function startSdk(service: string, onExport: (fault: string | null) => vo
   });
   sdk.start();
   return sdk;
+}
+
+/** The exporter takes a URL that it cannot read for none, and sends to port 4318 of this machine. */
+function checkEndpoints(env: NodeJS.ProcessEnv): void {
+  const faults = endpointVariables.flatMap((name) => {
+    const text = env[name] ?? "";
+    if (text === "" || (/^\s*https?:\/\//i.test(text) && URL.canParse(text))) return [];
+    return [`${name} must be an http or https URL, not ${JSON.stringify(withoutSecrets(text))}`];
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
 }
 
 function createExporter(env: NodeJS.ProcessEnv): Exporter {
