@@ -1,6 +1,7 @@
 /** OpenTelemetry itself: exporter, resource, instrumentations. Loaded only where it is wanted, as it takes 0.3 s and 30 MB. */
 
 import { FastifyOtelInstrumentation } from "@fastify/otel";
+import { context, ROOT_CONTEXT } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -85,7 +86,8 @@ function watched(exporter: Exporter, onExport: (fault: string | null) => void): 
   exporter.export = (spans, done) => {
     for (const span of spans) cleanSpan(span);
     send(spans, (result) => {
-      onExport(result.code === 0 ? null : (result.error?.message ?? "no reason given"));
+      // What is sent is sent within the request that ended last, and its result is not that request's.
+      context.with(ROOT_CONTEXT, onExport, undefined, result.code === 0 ? null : (result.error?.message ?? "no reason given"));
       done(result);
     });
   };

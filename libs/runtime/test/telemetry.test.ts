@@ -269,6 +269,8 @@ test("a collector that refuses is told once, and once that it takes spans again"
     while (receiver.bodies.length < round) await new Promise((resolve) => setTimeout(resolve, 10));
   }
   expect(messages()).toEqual(["traces cannot be exported"]);
+  // Of no request.
+  expect(traced.log().find(({ msg }) => msg === "traces cannot be exported")).not.toHaveProperty("trace_id");
   receiver.answerWith(200);
   await ask(`${traced.url}/ask/two`);
   await receiver.waitFor(({ attributes }) => attributes["url.path"] === "/ask/two");
