@@ -20,7 +20,7 @@ const tool = toolOrNotRun(await findHelm(), "Helm", 6);
 const testWithHelm = tool === null ? test.skip : test;
 const { render, notes, refusal } = helm(tool ?? { found: true, command: "helm", env: {}, origin: "path" });
 const natsServer = toolOrNotRun(await findNatsServer(), "nats-server", 2);
-const unbound = toolOrNotRun(await findUnbound(), "unbound", 1);
+const unbound = toolOrNotRun(await findUnbound(), "unbound", 2);
 
 /** Every value, different from its default. */
 const everything = {
@@ -139,6 +139,21 @@ testWithHelm("unbound accepts its configuration", async () => {
   const env = { ...process.env, ...unbound.env };
   const { stdout } = await promisify(execFile)(join(dirname(unbound.command), "unbound-checkconf"), [path], { env });
   expect(stdout).toContain("no errors");
+});
+
+testWithHelm("MongoDB and unbound serve pods that have IPv6 addresses only, too", async () => {
+  const { containers } = find(standard, "StatefulSet", "backing-mongodb").spec.template.spec;
+  expect(containers[0].args).toEqual(["--bind_ip_all", "--ipv6"]);
+  if (unbound === null) return;
+  const path = join(folder, "unbound-families.conf");
+  writeFileSync(path, find(whole, "ConfigMap", "servers-unbound").data["unbound.conf"]);
+  const env = { ...process.env, ...unbound.env };
+  const valuesOf = async (option: string) => {
+    const { stdout } = await promisify(execFile)(join(dirname(unbound.command), "unbound-checkconf"), ["-o", option, path], { env });
+    return stdout.trim().split("\n").sort();
+  };
+  expect(await valuesOf("interface")).toEqual(["0.0.0.0@5353", "::0@5353"]);
+  expect(await valuesOf("access-control")).toEqual(["0.0.0.0/0 allow", "::0/0 allow"]);
 });
 
 testWithHelm("the values for evaluation name servers, Secrets and keys that are there", () => {

@@ -1,6 +1,7 @@
 /** OpenTelemetry itself: exporter, resource, instrumentations. Loaded only where it is wanted, as it takes 0.3 s and 30 MB. */
 
 import { FastifyOtelInstrumentation } from "@fastify/otel";
+import { context, ROOT_CONTEXT } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -11,12 +12,15 @@ import { envDetector, serviceInstanceIdDetector } from "@opentelemetry/resources
 import { NodeSDK } from "@opentelemetry/sdk-node";
 import { ConfigError } from "./config.ts";
 import { readSecretSetting } from "./secret-setting.ts";
+import { withoutSecrets } from "./secrets.ts";
 import { cleanSpan } from "./span-cleaning.ts";
 
 type Exporter = JsonExporter | ProtobufExporter;
 
 /** Of the standard variables those that hold what the collector asks for: each may stand in a file, as our own secrets may. */
 const secretVariables = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"] as const;
+
+const endpointVariables = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] as const;
 
 /** What the operations port answers, all day long. */
 const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -27,6 +31,7 @@ const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
  */
 export function startSdk(service: string, onExport: (fault: string | null) => void): { shutdown(): Promise<void> } {
   const { env } = process;
+  checkEndpoints(env);
   // The exporter reads the environment by itself.
   for (const name of secretVariables) {
     const text = readSecretSetting(name, env);
@@ -57,6 +62,16 @@ export function startSdk(service: string, onExport: (fault: string | null) => vo
   return sdk;
 }
 
+/** The exporter takes a URL that it cannot read for none, and sends to port 4318 of this machine. */
+function checkEndpoints(env: NodeJS.ProcessEnv): void {
+  const faults = endpointVariables.flatMap((name) => {
+    const text = env[name] ?? "";
+    if (text === "" || (/^\s*https?:\/\//i.test(text) && URL.canParse(text))) return [];
+    return [`${name} must be an http or https URL, not ${JSON.stringify(withoutSecrets(text))}`];
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
+}
+
 function createExporter(env: NodeJS.ProcessEnv): Exporter {
   const name = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ? "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL" : "OTEL_EXPORTER_OTLP_PROTOCOL";
   const protocol = env[name]?.trim() || "http/protobuf";
@@ -71,7 +86,8 @@ function watched(exporter: Exporter, onExport: (fault: string | null) => void): 
   exporter.export = (spans, done) => {
     for (const span of spans) cleanSpan(span);
     send(spans, (result) => {
-      onExport(result.code === 0 ? null : (result.error?.message ?? "no reason given"));
+      // What is sent is sent within the request that ended last, and its result is not that request's.
+      context.with(ROOT_CONTEXT, onExport, undefined, result.code === 0 ? null : (result.error?.message ?? "no reason given"));
       done(result);
     });
   };

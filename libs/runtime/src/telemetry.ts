@@ -25,7 +25,7 @@ const off: Telemetry = { on: false, onExport() {}, async stop() {} };
  * standard variables hold. What is instrumented is what is imported afterwards.
  *
  * @param service  its name in spans, unless `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES` gives another.
- * @throws ConfigError where the protocol is another one.
+ * @throws ConfigError where the protocol is another one, or the endpoint is no http or https URL.
  */
 export async function startTelemetry({ service }: { readonly service: string }): Promise<Telemetry> {
   if (!isWanted(process.env)) return off;

@@ -247,6 +247,19 @@ test("speaks protobuf unless told otherwise, and refuses what it does not speak"
   expect(refused.output.err).toBe('OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/protobuf, http/json, not "grpc"\n');
 });
 
+test.each([
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", " "],
+  ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://collector:port"],
+])("refuses %s=%s, for which the exporter would send to this machine", async (name, value) => {
+  const refused = launch({ [name]: value });
+  // If it starts after all.
+  refused.stdout?.once("data", () => refused.kill("SIGKILL"));
+  const [status] = await once(refused, "close");
+  expect(status).toBe(2);
+  expect(refused.output.err).toBe(`${name} must be an http or https URL, not ${JSON.stringify(value)}\n`);
+});
+
 test("a collector that refuses is told once, and once that it takes spans again", async () => {
   receiver.answerWith(400);
   const traced = await start({ ...receiver.env });
@@ -256,6 +269,8 @@ test("a collector that refuses is told once, and once that it takes spans again"
     while (receiver.bodies.length < round) await new Promise((resolve) => setTimeout(resolve, 10));
   }
   expect(messages()).toEqual(["traces cannot be exported"]);
+  // Of no request.
+  expect(traced.log().find(({ msg }) => msg === "traces cannot be exported")).not.toHaveProperty("trace_id");
   receiver.answerWith(200);
   await ask(`${traced.url}/ask/two`);
   await receiver.waitFor(({ attributes }) => attributes["url.path"] === "/ask/two");

@@ -45,7 +45,6 @@ export function createGatewayMetrics(metrics: Metrics) {
     labelNames: ["resource", "reason"],
   });
   const shortagesOf = kept((resource: string) => kept((reason: string) => shortages.of({ resource, reason })));
-  for (const resource of ["connections", "operator_connections"]) shortages.inc({ resource, reason: "full" }, 0);
   const places = new Map<string, { readonly used: number; readonly max: number }>();
   for (const [name, help] of [
     ["netfacts_places_used", "Places of a bounded resource in use"],
@@ -109,8 +108,9 @@ export function createGatewayMetrics(metrics: Metrics) {
     /** A place was refused, or taken back: of which resource, and why (`full`, `share`, `surplus`). */
     shortages: (resource: string, reason: string): Count => shortagesOf(resource)(reason),
     connectionsEnded: (reason: "unread" | "surplus"): Count => connectionsEnded.of({ reason }),
-    /** Shows how much of a bounded resource is in use. */
+    /** Shows how much of a bounded resource is in use, and begins the count of refusals for lack of places at 0, as `expectRoute` does. */
     watchPlaces(resource: string, watched: { readonly used: number; readonly max: number }): void {
+      shortages.inc({ resource, reason: "full" }, 0);
       places.set(resource, watched);
     },
     whoisRequests: (kind: string, outcome: "answered" | "failed"): Count => whoisRequests.of({ kind, outcome }),

@@ -224,7 +224,9 @@ export class RtrSession {
     if (++this.#notifies > notifiesMax) return [this.#close(`the cache sent more than ${notifiesMax} Serial Notifies within a minute`)];
     // Of a version that is still being negotiated nothing can be said (RFC 8210 §7).
     if (!this.#isSettled) return [];
-    const current = this.#phase === "receiving" ? this.#answerSession : this.#sessionId;
+    // A question for everything asks for whatever session the cache has now: after a Cache Reset, the one before is over.
+    const asked = this.#phase === "asked" && this.#asksAll ? null : this.#sessionId;
+    const current = this.#phase === "receiving" ? this.#answerSession : asked;
     if (current !== null && sessionId !== current) return this.#otherSession(current, sessionId, pdu);
     if (serial === this.#serial) return [];
     if (this.#phase !== "idle") {

@@ -122,6 +122,17 @@ test("asks for changes over a new connection, and for everything when the cache 
   expect(rtr.session.sessionId).toBe(9);
 });
 
+test("keeps its data when a restarted cache notifies of its new session before it answers the question for everything", () => {
+  const rtr = synchronised();
+  rtr.session.disconnected();
+  rtr.connect();
+  expect(rtr.hear(reset(), notify(2, 9))).toEqual([sent({ kind: "reset-query" })]);
+  expect(rtr.content()).toEqual(["192.0.2.0/24 1"]);
+  expect(rtr.hear(response(9), vrp("203.0.113.0/24", 4), end(2, { sessionId: 9 }))).toEqual([
+    { kind: "updated", all: true, added: 1, withdrawn: 1 },
+  ]);
+});
+
 test("forgets what it heard of an answer whose connection broke", () => {
   const rtr = synchronised();
   rtr.pass(3_600 * second);

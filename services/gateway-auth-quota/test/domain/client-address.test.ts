@@ -19,12 +19,15 @@ test.each([
   ["2002:c633:6407::1", "2002:c633:6407::1"],
   ["::1:ffff:198.51.100.7", "::1:ffff:c633:6407"],
   ["2001:db8::1", "2001:db8::1"],
+  ["fe80::1%eth0", "fe80::1"],
+  ["FE80::1%enp0s31f6.100", "fe80::1"],
 ])("%s is %s", (address, plain) => {
   expect(text(address)).toBe(plain);
 });
 
 test("a text that is no address has none", () => {
-  for (const address of ["", "unknown", "::ffff:198.51.100.256", "198.51.100.7:80"]) expect(plainAddress(address)).toBeNull();
+  for (const address of ["", "unknown", "::ffff:198.51.100.256", "198.51.100.7:80", "198.51.100.7%eth0", "fe80::1%", "fe80::1%a%b"])
+    expect(plainAddress(address)).toBeNull();
 });
 
 test("a source is an IPv4 /32 or an IPv6 /64, and unknown addresses share one", () => {
@@ -33,5 +36,7 @@ test("a source is an IPv4 /32 or an IPv6 /64, and unknown addresses share one", 
   expect(source("198.51.100.8")).not.toBe(source("198.51.100.7"));
   expect(source("2001:db8::1")).toBe(source("2001:db8::ffff:1:2:3"));
   expect(source("2001:db8:0:1::1")).not.toBe(source("2001:db8::1"));
+  expect(source("fe80::1%eth0")).toBe(source("fe80::2%eth0"));
+  expect(source("fe80::1%eth0")).not.toBe("unknown");
   expect(sourceOf(parseAddress("nowhere"))).toBe("unknown");
 });

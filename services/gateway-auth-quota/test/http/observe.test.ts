@@ -28,6 +28,7 @@ test("failures are counted from 0, so that a rate sees the first one", async () 
     'netfacts_usage_writes_total{outcome="failed"',
     'netfacts_limit_decisions_total{decision="limits_unavailable"',
     'netfacts_shortages_total{resource="connections",reason="full"',
+    'netfacts_shortages_total{resource="batches",reason="full"',
     'netfacts_limit_debt_units_total{event="written_off",policy="rate"',
     'netfacts_limit_debt_units_total{event="written_off",policy="month"',
   ])

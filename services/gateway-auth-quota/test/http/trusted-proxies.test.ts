@@ -48,6 +48,13 @@ describe("X-Forwarded-For", () => {
     expect(clientAddress({ "x-forwarded-for": "203.0.113.9" }, "10.0.0.1", proxyTrust([], "x-forwarded-for"))).toBe("10.0.0.1");
   });
 
+  test("is read of a trusted proxy of the same link, whose address has a zone", () => {
+    expect(clientAddress({ "x-forwarded-for": "203.0.113.9" }, "fe80::1%eth0", proxyTrust(["fe80::/10"], "x-forwarded-for"))).toBe(
+      "203.0.113.9",
+    );
+    expect(seen("203.0.113.9", "fe80::1%eth0")).toBe("fe80::1");
+  });
+
   test("the other header is never read", () => {
     expect(clientAddress({ forwarded: "for=203.0.113.9" }, "10.0.0.1", trust("x-forwarded-for"))).toBe("10.0.0.1");
     expect(clientAddress({ "x-forwarded-for": "203.0.113.9" }, "10.0.0.1", trust("forwarded"))).toBe("10.0.0.1");
