@@ -154,7 +154,8 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
 
     async discardUnpublished() {
       const { history, publications } = await lists();
-      const kept = await decideKept({ publications, whole: history, active: null }, null, getManifest);
+      const published = { publications, whole: history, active: null };
+      const kept = await decideKept(published, null, async (id) => namedObjects(await getManifest(id)));
       await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, true);
     },
 

@@ -297,7 +297,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
     async discardUnpublished() {
       const published = { publications: await readPublications(), whole: await publishedIds(), active: null };
-      const kept = await decideKept(published, null, getManifest);
+      const kept = await decideKept(published, null, async (id) => namedObjects(await getManifest(id)));
       await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, true);
     },
 
