@@ -145,7 +145,7 @@ function* vrpsOf(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixVrps
   // One more than is shown tells that there are more; how many is not counted, as a short prefix holds them by the 100,000.
   const start = notes.start("vrps.unannounced");
   const found: Placed[] = [];
-  for (const next of unannounced(notes.generation, { covering, inside, length: prefix.length }, start)) {
+  for (const next of unannounced(notes.generation, { covering, inside, prefix }, start)) {
     if (next === null) yield;
     else if (found.push(next) > limit) break;
   }
@@ -171,16 +171,21 @@ interface Placed {
 const stepVrps = 512;
 
 /**
- * VRPs of the prefix and inside it that no route announces, each with its place among all VRPs there; null after a step's work.
+ * VRPs of the prefix and inside it that no route announces, each with its place among all VRPs there; null after a step's work. None where the
+ * routes cannot tell.
  * A page begins at a place, so that no earlier VRP is looked at again.
  */
 function* unannounced(
   generation: Generation,
-  { covering, inside, length }: { readonly covering: readonly Vrp[]; readonly inside: VrpRange; readonly length: number },
+  {
+    covering,
+    inside,
+    prefix: { version, length },
+  }: { readonly covering: readonly Vrp[]; readonly inside: VrpRange; readonly prefix: Prefix },
   start: number,
 ): Generator<Placed | null> {
   const { vrps, routes } = generation;
-  if (vrps === null || routes === null) return;
+  if (vrps === null || routes === null || announcedOf(generation, version) === null) return;
   const equal = covering.filter((vrp) => vrp.prefix.length === length);
   for (let place = start; place < equal.length; place++) {
     const vrp = equal[place] as Vrp;

@@ -202,6 +202,12 @@ test("a VRP is unannounced when no route that it authorises is there", () => {
   ]);
 });
 
+test("no VRP is listed as unannounced where a sample has no full table of the family", () => {
+  const unannouncedIn = (ipv4: number, sampleData = true) =>
+    ask(madeGeneration({ ...world, sampleData, peersTotal: { ipv4, ipv6: 0 } })).prefix("193.0.0.0/21").vrps?.unannounced.length;
+  expect([unannouncedIn(10), unannouncedIn(0), unannouncedIn(0, false)]).toEqual([1, 0, 1]);
+});
+
 test("a VRP of AS 0 is not listed as unannounced: it is there to authorise nothing", () => {
   const vrps = madeVrps([
     { prefix: "192.0.2.0/24", asn: 0, maxLength: 32 },

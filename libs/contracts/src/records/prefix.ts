@@ -26,7 +26,7 @@ export const PrefixVrps = record({
   more_specific_count: member(Count, "Number of VRPs for longer prefixes inside the requested prefix."),
   unannounced: member(
     Type.Array(VrpItem),
-    "VRPs for the requested prefix and for prefixes inside it that authorise no announced route: the items of this page. VRPs for AS 0 are not listed: they are meant to authorise none.",
+    "VRPs for this prefix and for prefixes inside it that authorise no announced route: the items of this page, without VRPs for AS 0. Empty if it is unknown what is announced.",
   ),
   next_cursor: member(NullableText, "Cursor of the next page of `unannounced`; null on the last page."),
 });

@@ -100,7 +100,9 @@ export class QuestionReader {
 
   pathPrefix(): Prefix {
     const { network = "", length } = this.#path;
-    return this.#prefix("path.network", length === undefined ? network : `${network}/${length}`);
+    return length === undefined
+      ? this.#prefix("path.network", network)
+      : this.#prefix("path.network", `${network}/${length}`, () => (parseAddress(network) === null ? "path.network" : "path.length"));
   }
 
   queryPrefix(name: string): Prefix {
@@ -214,14 +216,15 @@ export class QuestionReader {
     return 0;
   }
 
-  #prefix(location: string, text: string): Prefix {
+  /** @param unreadLocation  the place of a text that is no prefix, where it has another place than host bits. */
+  #prefix(location: string, text: string, unreadLocation = () => location): Prefix {
     const reading = parsePrefix(text);
     if (reading.ok) return reading.prefix;
     if (reading.fault === "host-bits") {
       const detail = `${quoteValue(text)} has bits set beyond its length.`;
       this.#add(location, "prefix_has_host_bits", "host bits are set", formatPrefix(reading.corrected), detail);
     } else {
-      this.#unread(location, "invalid_prefix", text, "is not an IPv4 or IPv6 prefix", prefixMistake(text));
+      this.#unread(unreadLocation(), "invalid_prefix", text, "is not an IPv4 or IPv6 prefix", prefixMistake(text));
     }
     return { ...noAddress, length: 0 };
   }

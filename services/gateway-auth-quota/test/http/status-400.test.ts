@@ -40,6 +40,19 @@ describe("prefixes", () => {
     provokes("invalid_prefix", `${text} is none`, () => harness.get(`/api/v1/prefix/${text}`));
   }
 
+  test.each([
+    ["193.0.0.0/33", "path.length"],
+    ["193.0.0.0/", "path.length"],
+    ["193.0.0.0/255.255.248.0", "path.length"],
+    ["193.0.0/21", "path.network"],
+    ["193.0.0/33", "path.network"],
+    ["193.0.0.0%2F21/2", "path.network"],
+    ["193.0.0.0%2F33", "path.network"],
+  ])("%s: invalid_prefix names the part of the path that is wrong, %s", async (text, location) => {
+    const { errors } = expectProblem(await harness.get(`/api/v1/prefix/${text}`), "invalid_prefix");
+    expect(errors?.map((error) => error.location)).toEqual([location]);
+  });
+
   provokes("prefix_has_host_bits", "in validity", () => harness.get("/api/v1/validity?asn=3333&prefix=193.0.6.139/21"));
 
   test("prefix_has_host_bits names the corrected prefix, as the contract shows", async () => {

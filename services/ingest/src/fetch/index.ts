@@ -2,7 +2,9 @@
 
 export {
   type FetchedFile,
+  goodCopyOf,
   noteGood,
+  noteGoodCopy,
   noteUse,
   pathOf,
   readFilesOf,

@@ -25,6 +25,8 @@ export class DocumentFault extends Error {
 const blanks = /[ \t\n\r]*/y;
 const head = /[ \t\n\r]*\{[ \t\n\r]*"questions"[ \t\n\r]*:[ \t\n\r]*\[/y;
 
+const nextMember = /,[ \t\n\r]*"questions"[ \t\n\r]*:/y;
+
 const [quote, comma, backslash, openList, closeList, openObject, closeObject] = [0x22, 0x2c, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
@@ -49,9 +51,15 @@ export function* documentItems(text: string): Generator<Span, void> {
     else if (text.charCodeAt(at) !== closeList) throw new DocumentFault(placeIn(text, at, "expected a comma or ]"));
   }
   at = pastBlanks(text, at + 1);
-  if (text.charCodeAt(at) !== closeObject) throw new DocumentFault(placeIn(text, at, "expected }"));
+  if (text.charCodeAt(at) !== closeObject) throw new DocumentFault(placeIn(text, at, memberFault(text, at)));
   at = pastBlanks(text, at + 1);
   if (at < text.length) throw new DocumentFault(placeIn(text, at, "expected the end of the text"));
+}
+
+/** What is wrong with what stands behind the list of questions. */
+function memberFault(text: string, at: number): string {
+  nextMember.lastIndex = at;
+  return nextMember.test(text) ? "the member questions appears twice" : "expected }";
 }
 
 function pastBlanks(text: string, from: number): number {
