@@ -83,8 +83,11 @@ function problemOf(error: unknown): ProblemError {
   // What the framework finds in a body: too long, no JSON, of another type.
   if (code.startsWith("FST_ERR_CTP") || code === "FST_ERR_VALIDATION")
     return new ProblemError("invalid_body", { detail: "The body is not JSON that this route accepts." });
-  if (error instanceof StoreError && error.fault !== "invalid")
-    return new ProblemError("upstream_unavailable", { detail: "The store of runs is unavailable at the moment.", cause: error });
+  if (error instanceof StoreError && error.fault !== "invalid") {
+    // Of runs, or of observations.
+    const detail = error.fault === "full" ? "The disk of a store of ingest is full." : "A store of ingest is unavailable at the moment.";
+    return new ProblemError("upstream_unavailable", { detail, cause: error });
+  }
   return new ProblemError("internal_error", { cause: error });
 }
 

@@ -76,7 +76,12 @@ const failingWith = async (error: Error) => {
 provokes("upstream_unavailable", "the store is away, and the answer says nothing of where it is", () =>
   failingWith(new StoreError("unavailable", "secret-host", "is away")),
 );
-for (const fault of ["readonly", "full", "closed"] as const)
+provokes("upstream_unavailable", "the disk of the store is full, and the answer says so", async () => {
+  const answer = await failingWith(new StoreError("full", "secret-host", "refuses"));
+  expect(answer.body).toContain("disk of a store of ingest is full");
+  return answer;
+});
+for (const fault of ["readonly", "closed"] as const)
   provokes("upstream_unavailable", `the store is ${fault}`, () => failingWith(new StoreError(fault, "secret-host", "refuses")));
 provokes("internal_error", "a fault of ours, of which the answer says nothing", () => failingWith(new Error("secret-host")));
 provokes("internal_error", "JSON of the store that cannot be read, which is no fault of the request", () =>
