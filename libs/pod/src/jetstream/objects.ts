@@ -44,6 +44,12 @@ export interface ObjectsOptions {
   readonly bytesPerSecond: number | null;
 }
 
+/** Subjects of what is stored at one time. */
+export interface StoredObjects {
+  readonly meta: readonly string[];
+  readonly chunks: readonly string[];
+}
+
 export class JetStreamObjects {
   readonly #nc: NatsConnection;
   readonly #js: JetStreamClient;
@@ -124,16 +130,21 @@ export class JetStreamObjects {
     return [this.#nc.info?.server_id, info.created, messages, bytes, first_seq, last_seq, num_deleted].join(" ");
   }
 
-  /** Removes every other object, and chunks that a writer left without their description. */
-  async removeExcept(names: ReadonlySet<string>): Promise<void> {
+  async stored(): Promise<StoredObjects> {
+    return { meta: await this.#subjects("M"), chunks: await this.#subjects("C") };
+  }
+
+  /** Removes every other object, and chunks that a writer left without their description. @param stored  only of these; default: what is stored now */
+  async removeExcept(names: ReadonlySet<string>, stored?: StoredObjects): Promise<void> {
+    const { meta, chunks } = stored ?? (await this.stored());
     const keptChunks = new Set<string>();
     for (const name of names) {
       const info = await this.#info(name);
       if (info !== null) keptChunks.add(`$O.${this.#bucket}.C.${info.nuid}`);
     }
     const keptMeta = new Set([...names].map((name) => this.#metaSubject(name)));
-    for (const subject of await this.#subjects("M")) if (!keptMeta.has(subject)) await this.#purge(subject);
-    for (const subject of await this.#subjects("C")) if (!keptChunks.has(subject)) await this.#purge(subject);
+    for (const subject of meta) if (!keptMeta.has(subject)) await this.#purge(subject);
+    for (const subject of chunks) if (!keptChunks.has(subject)) await this.#purge(subject);
   }
 
   async remove(names: Iterable<string>): Promise<void> {

@@ -153,10 +153,12 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     },
 
     async discardUnpublished() {
+      // Listed first: what is stored from now on may be of a publication that the lists do not have yet.
+      const stored = await objects.stored();
       const { history, publications } = await lists();
       const published = { publications, whole: history, active: null };
       const kept = await decideKept(published, null, async (id) => namedObjects(await getManifest(id)));
-      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, true);
+      await objects.removeExcept(kept.objects, stored);
     },
 
     async activate(id) {

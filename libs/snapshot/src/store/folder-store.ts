@@ -168,7 +168,11 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
   /** What a damaged history told, as far as the manifests do: in the order in which they were written. */
   const writtenManifests = async (): Promise<Publication[]> => {
-    const files = (await readdir(manifests).catch(() => [])).filter((name) => name.endsWith(".json") && idPattern.test(name.slice(0, -5)));
+    const stored = await readdir(manifests).catch((error: unknown) => {
+      if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return [];
+      throw new SnapshotError(`${manifests}: ${(error as Error).message}`, { cause: error });
+    });
+    const files = stored.filter((name) => name.endsWith(".json") && idPattern.test(name.slice(0, -5)));
     const written = await Promise.all(
       files.map(async (name) => ({ id: name.slice(0, -5), at: (await stat(join(manifests, name)).catch(() => null))?.mtimeMs ?? 0 })),
     );
@@ -209,11 +213,11 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   /** Removes manifests that are not kept and objects that no kept one needs; who is alone also those that none names, and what crashes left behind. */
   const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>, isAlone: boolean): Promise<void> => {
     const keptFiles = new Set(ids.map((id) => `${id}.json`));
-    const unkept = (await readdir(manifests).catch(() => [])).filter((file) => !keptFiles.has(file));
+    const unkept = (await readdir(manifests)).filter((file) => !keptFiles.has(file));
     const spare = isAlone ? await readdir(objects).catch(() => []) : await namedBy(unkept);
     for (const file of unkept) await rm(join(manifests, file));
     for (const file of spare) if (!named.has(file)) await rm(join(objects, file), { force: true });
-    if (isAlone) for (const file of await readdir(folder).catch(() => [])) if (isLeftover(file)) await rm(join(folder, file));
+    if (isAlone) for (const file of await readdir(folder)) if (isLeftover(file)) await rm(join(folder, file));
   };
 
   const namedBy = async (files: readonly string[]): Promise<Set<string>> => {
@@ -296,9 +300,11 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     },
 
     async discardUnpublished() {
+      // Listed first: what is stored from now on may be of a publication that the lists do not have yet.
+      const stored = await readdir(objects).catch(() => []);
       const published = { publications: await readPublications(), whole: await publishedIds(), active: null };
-      const kept = await decideKept(published, null, async (id) => namedObjects(await getManifest(id)));
-      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, true);
+      const { objects: named } = await decideKept(published, null, async (id) => namedObjects(await getManifest(id)));
+      for (const file of stored) if (!named.has(file)) await rm(join(objects, file), { force: true });
     },
 
     // What is published is served: everybody who follows a folder is one process.

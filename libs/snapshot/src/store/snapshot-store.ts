@@ -55,7 +55,7 @@ export interface SnapshotStore {
    */
   publish(manifest: Manifest, options?: PublishOptions): Promise<void>;
   /**
-   * Removes what was stored and never published. Only for a publisher that is alone: others may be about to publish it.
+   * Removes the objects that are stored now and that no kept manifest names. Only for a publisher that is alone: others may be about to publish theirs.
    *
    * Throws `SnapshotError` when a manifest that is kept cannot be read: nothing is removed then.
    */

@@ -1,20 +1,16 @@
 /**
  * What was fetched of one source: the newest file, the last one that a run could use, and what there is of one that is still to be fetched.
- * Of an optional source that is a local file: a copy of the last one that a run could use.
  *
  *     <downloads>/<source>/state.json    which file is which, with where it came from
  *                          <sha256>      a whole file, as the server sent it
- *                          copy          a local file that is being copied
  *                          partial       one that is not whole yet
  *                          partial.json  of which version, and how much of it is safely on the disk
  *                          lock          held while its owner lives
  */
 
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Of } from "../updates/update-files.ts";
 import { diskError } from "./fetch-error.ts";
 import { takeLock } from "./lock.ts";
 
@@ -105,8 +101,14 @@ export class DownloadFolder {
   /** Makes the partial file, which is whole and synced by now, the latest one. */
   async keepPartial(file: FetchedFile): Promise<void> {
     await rename(this.partialPath, join(this.path, file.sha256));
-    await sync(this.path);
-    await this.#writeNew({ ...(await this.files()), latest: file });
+    await syncFolder(this.path);
+    try {
+      await this.#write({ ...(await this.files()), latest: file });
+    } catch (error) {
+      // A full disk is given its room back.
+      await this.removeUnnamed().catch(() => undefined);
+      throw error;
+    }
     await rm(join(this.path, "partial.json"), { force: true });
   }
 
@@ -119,39 +121,6 @@ export class DownloadFolder {
   async keepGood(sha256: string): Promise<void> {
     const { latest, good } = await this.files();
     if (latest?.sha256 === sha256 && good?.sha256 !== sha256) await this.#write({ latest, good: latest });
-  }
-
-  /** A run has read this local file, and published what it read. One that was replaced since is kept when a run has read it. */
-  async keepCopy(location: string, sha256: string, now: number): Promise<void> {
-    const urlDigest = urlDigestOf(location);
-    const { good } = await this.files();
-    if (good?.sha256 === sha256 && good.urlDigest === urlDigest) return;
-    const copy = join(this.path, "copy");
-    try {
-      await copyFile(location, copy, constants.COPYFILE_FICLONE);
-      // The time of a file that tells none is that of its data.
-      const { size, atime, mtime } = await stat(location);
-      await utimes(copy, atime, mtime);
-      if ((await sha256Of(copy)) !== sha256) return;
-      await sync(copy);
-      await rename(copy, join(this.path, sha256));
-      await sync(this.path);
-      const from = { url: location, finalUrl: location, urlDigest, etag: null, lastModified: null, fetchedAt: now, checkedAt: now };
-      await this.#writeNew({ latest: null, good: { sha256, bytes: size, ...from } });
-    } finally {
-      await rm(copy, { force: true });
-    }
-  }
-
-  /** Names a file that was just put here. */
-  async #writeNew(files: SourceFiles): Promise<void> {
-    try {
-      await this.#write(files);
-    } catch (error) {
-      // A full disk is given its room back.
-      await this.removeUnnamed().catch(() => undefined);
-      throw error;
-    }
   }
 
   async #write(files: SourceFiles): Promise<void> {
@@ -179,26 +148,6 @@ export async function noteGood(downloads: string, source: string, sha256: string
   } finally {
     folder.release();
   }
-}
-
-/** Keeps a copy of a local file that a run could use. Cost: a copy of each new version, and a reading of it. */
-export async function noteGoodCopy(
-  downloads: string,
-  source: string,
-  { location, sha256, now }: { location: string; sha256: string; now: number },
-): Promise<void> {
-  const folder = await DownloadFolder.take(downloads, source);
-  try {
-    await folder.keepCopy(location, sha256, now);
-  } finally {
-    folder.release();
-  }
-}
-
-/** The copy of a local file that a run last used; null: there is none of the file at this path. */
-export async function goodCopyOf(downloads: string, source: string, location: string): Promise<FetchedFile | null> {
-  const { good } = await readFilesOf(downloads, source);
-  return good !== null && good.urlDigest === urlDigestOf(location) ? good : null;
 }
 
 /** Notes in the time of its folder that the source is in use; one that has none yet needs none. */
@@ -280,12 +229,11 @@ export async function replaceFile(path: string, content: unknown): Promise<void>
   }
 }
 
-/** Of a folder or a file. */
-async function sync(path: string): Promise<void> {
-  const opened = await open(path, "r");
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
   try {
-    await opened.sync();
+    await folder.sync();
   } finally {
-    await opened.close();
+    await folder.close();
   }
 }

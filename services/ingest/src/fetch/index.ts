@@ -2,9 +2,7 @@
 
 export {
   type FetchedFile,
-  goodCopyOf,
   noteGood,
-  noteGoodCopy,
   noteUse,
   pathOf,
   readFilesOf,

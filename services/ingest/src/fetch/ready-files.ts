@@ -11,7 +11,7 @@ export interface ReadyFile {
   /** Where it was fetched from, as it may be shown, and when (Unix ms); null for a file. */
   readonly url: string | null;
   readonly fetchedAt: number | null;
-  /** Absolute path of the version that a run last used, where the source is not required. Of a fetched source, null if it is this one. */
+  /** Absolute path of the version that a run last used, where that is another and the source is not required. */
   readonly lastGood: string | null;
   /** The newest version is one that a run could not use, and this is the one before. */
   readonly isEarlier?: true;
@@ -45,19 +45,13 @@ export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readon
     if (source.format === storedFormat) return file === undefined ? [] : [storedFrom(source, file)];
     if (file?.updates !== undefined) return [updatesSource(source, file, file.updates)];
     const feeds = file?.referred === undefined ? {} : { feeds: file.referred.feeds };
-    if (source.fetch === undefined) return [localFile(source, feeds, file)];
+    if (source.fetch === undefined) return [{ ...source, ...feeds }];
     // An optional source of which nothing usable was ever fetched: the run tells that (`openSource`).
     if (file === undefined) return [source];
     const { location, url, fetchedAt, lastGood } = file;
     return [{ ...source, ...feeds, location, fetched: { url: url ?? source.location, fetchedAt: fetchedAt ?? 0, lastGood } }];
   });
   return { ...config, sources };
-}
-
-function localFile(source: SourceConfig, feeds: Pick<SourceConfig, "feeds">, file: ReadyFile | undefined): SourceConfig {
-  if (file === undefined) return { ...source, ...feeds };
-  const { location, lastGood } = file;
-  return { ...source, ...feeds, location, ...(lastGood !== null && { lastGoodCopy: lastGood }) };
 }
 
 function updatesSource(source: SourceConfig, { url, fetchedAt }: ReadyFile, updateFiles: UpdateFiles): SourceConfig {

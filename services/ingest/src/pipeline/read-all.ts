@@ -123,7 +123,7 @@ async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Pro
     signal.throwIfAborted();
     // Nothing is the same as what was not used.
     found.contents.forget(source);
-    const lastGood = source.required ? null : (source.fetched?.lastGood ?? source.lastGoodCopy ?? null);
+    const lastGood = source.required ? null : (source.fetched?.lastGood ?? null);
     const isKept = lastGood !== null && (await succeeds(() => readListed(run, found, { ...source, location: lastGood }, error as Error)));
     signal.throwIfAborted();
     if (isKept) return;

@@ -22,7 +22,7 @@ export interface Activation {
 
 export interface RunManagerDeps {
   readonly store: Pick<Store, "runs" | "audit">;
-  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "getObject" | "publish" | "discardUnpublished" | "takenBack">;
+  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "getObject" | "publish" | "takenBack">;
   /** Puts back what served where the store lost everything, so that no run takes an empty store for a first import. @throws SnapshotError */
   restore(): Promise<void>;
   /** Path of the sources.yaml; empty: none is set. */
@@ -305,7 +305,6 @@ export class RunManager {
       await settle(scope, built.report).catch((err: unknown) =>
         log.error({ err }, "the state of the sources found by a run could not be saved"),
       );
-      if (!built.ok && !signal.aborted) await this.#discard(entered);
       if (built.ok && built.report.snapshot !== null) entered.published({ replaced, id: built.report.snapshot });
       return await this.#activated(built);
     } catch (error) {
@@ -313,17 +312,6 @@ export class RunManager {
       return { ok: false, message: signal.aborted ? stopMessage(signal) : (error as Error).message, report };
     } finally {
       place?.leave();
-    }
-  }
-
-  /** What a failed run stored takes no room from the next one. What cannot be removed now goes with the next publication. */
-  async #discard(place: PublishPlace): Promise<void> {
-    try {
-      const { isAlone } = await place.turn();
-      await this.#term.confirm();
-      if (isAlone) await this.#deps.snapshots.discardUnpublished();
-    } catch (err) {
-      this.#deps.log.warn({ err }, "what a failed run stored could not be removed; the next successful run removes it");
     }
   }
 

@@ -7,9 +7,7 @@ import {
   type FetchOutcome,
   fetchSource,
   fetchSteps,
-  goodCopyOf,
   noteGood,
-  noteGoodCopy,
   noteUse,
   pathOf,
   ReferredFeeds,
@@ -204,16 +202,11 @@ export class SourceStock {
   }
 
   async #readyFileOf(source: SourceConfig, file: SourceState["file"], isUsable: (sha256: string) => boolean): Promise<ReadyFile | null> {
-    const { downloads } = this.#deps.fetching;
     if (source.fetch === undefined) {
-      const copy = isCopied(source) ? await goodCopyOf(downloads, source.name, source.location) : null;
-      const lastGood = copy === null ? null : pathOf(downloads, source.name, copy);
-      const local = { url: null, fetchedAt: null };
-      // What is the same as the copy may be away by now.
-      if (file !== null && isUsable(file.sha256)) return { ...local, location: source.location, sha256: file.sha256, lastGood };
-      if (copy === null || lastGood === null || !isUsable(copy.sha256)) return null;
-      return { ...local, location: lastGood, sha256: copy.sha256, lastGood: null, isEarlier: true };
+      if (file === null || !isUsable(file.sha256)) return null;
+      return { location: source.location, sha256: file.sha256, url: null, fetchedAt: null, lastGood: null };
     }
+    const { downloads } = this.#deps.fetching;
     const { latest, good } = await readFilesOf(downloads, source.name);
     // What was good once may be refused now, beside other sources.
     const usable = [latest, source.required ? null : good].find((file) => file !== null && isUsable(file.sha256));
@@ -226,7 +219,7 @@ export class SourceStock {
 
   /** Learns from a run's end which versions are good, and which it could not use. */
   async settle(sources: readonly SourceConfig[], files: ReadyFiles, report: RunReport | null): Promise<void> {
-    const { states, log, clock } = this.#deps;
+    const { states, fetching, log, clock } = this.#deps;
     for (const source of sources) {
       const told = report?.sources.find(({ name }) => name === source.name);
       const file = readyFile(files, source.name);
@@ -234,13 +227,12 @@ export class SourceStock {
       const refusedFile = told.updates?.refused_file ?? null;
       if (told.sha256 === file.sha256 && told.error === null) {
         const isTaken = report?.sections.some(({ name, refused }) => name === sectionOf(source) && refused !== null) !== true;
-        if (report?.snapshot != null && isTaken) await this.#noteGood(source, file);
+        if (report?.snapshot != null && isTaken && source.fetch !== undefined && source.section !== "updates")
+          await noteGood(fetching.downloads, source.name, file.referred?.dumpSha256 ?? file.sha256);
         // That an earlier version is good says nothing of the newest one.
         const refused = this.state(source).refused.filter(({ sha256 }) => file.isEarlier === true && sha256 !== file.sha256);
         if (refused.length < this.state(source).refused.length) states.change(source, { refused });
       } else if (told.error !== null) {
-        // The file is away, and the copy of the same content was read.
-        if (isCopied(source) && told.sha256 === file.sha256) continue;
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
         // It was known, and left out.
         if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
@@ -256,26 +248,9 @@ export class SourceStock {
     await states.save();
   }
 
-  /** A run could use this version. */
-  async #noteGood(source: SourceConfig, file: ReadyFile): Promise<void> {
-    const { clock, log } = this.#deps;
-    const { downloads } = this.#deps.fetching;
-    if (source.fetch !== undefined && source.section !== "updates")
-      return noteGood(downloads, source.name, file.referred?.dumpSha256 ?? file.sha256);
-    if (!isCopied(source) || file.isEarlier === true) return;
-    const { location, sha256 } = file;
-    await noteGoodCopy(downloads, source.name, { location, sha256, now: clock.now() }).catch(({ message }: Error) =>
-      log.warn({ source: source.name, location, reason: message }, "the last good version of a local file cannot be kept"),
-    );
-  }
-
-  /** The versions that `ready` chooses from. */
+  /** Of a fetched source: the versions that `ready` chooses from. */
   async #versionsOf(source: SourceConfig): Promise<readonly string[]> {
-    if (source.section === "updates") return [];
-    if (source.fetch === undefined) {
-      const copy = isCopied(source) ? await goodCopyOf(this.#deps.fetching.downloads, source.name, source.location) : null;
-      return [this.state(source).file, copy].flatMap((version) => version?.sha256 ?? []);
-    }
+    if (source.fetch === undefined || source.section === "updates") return [];
     const { latest, good } = await readFilesOf(this.#deps.fetching.downloads, source.name);
     const files = [latest, good].filter((file) => file !== null).map(({ sha256 }) => sha256);
     return source.format === referringFormat ? files.map((await this.#feedsOf(source).now()).versionOf) : files;
@@ -417,11 +392,6 @@ export class SourceStock {
     if (file?.mtimeMs === mtimeMs && file.size === size) return;
     this.#deps.states.change(source, { file: { mtimeMs, size, sha256: await sha256Of(location) } });
   }
-}
-
-/** Whether the version that a run last used is kept beside a local file, which others overwrite. A required source has no use for it. */
-function isCopied({ required, fetch, format, section }: SourceConfig): boolean {
-  return !required && fetch === undefined && section !== "updates" && ![referringFormat, storedFormat, "rtr"].includes(format);
 }
 
 /** Requests to one server go one after the other; files are of no server. */

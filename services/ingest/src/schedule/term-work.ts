@@ -1,6 +1,6 @@
 /** The work of one term of leading: the schedule, its runs with their threads, and the look at stored observations. */
 
-import type { StoreSource } from "@netfacts/snapshot";
+import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
 import type { ObservationRepository } from "@netfacts/storage";
 import type { Term } from "../leadership/leadership.ts";
 import { measureKept } from "../publish/kept-snapshots.ts";
@@ -23,7 +23,7 @@ export interface TermWorkDeps
   extends Omit<LeadDeps, "stored" | "snapshots" | "profiles" | "statements" | "log">,
     Pick<RunManagerDeps, "snapshots" | "restore" | "log"> {
   readonly store: RunManagerDeps["store"] & { readonly profiles: LeadDeps["profiles"]; readonly statements: LeadDeps["statements"] };
-  readonly snapshots: RunManagerDeps["snapshots"] & Parameters<typeof measureKept>[0];
+  readonly snapshots: RunManagerDeps["snapshots"] & Parameters<typeof measureKept>[0] & Pick<SnapshotStore, "discardUnpublished">;
   /** How a run's thread opens the same store. */
   readonly snapshotSource: StoreSource;
   /** Undefined: none are read. */
@@ -68,15 +68,17 @@ export class TermWork {
         prepare: (signal, onProgress) => lead.prepare(signal, onProgress),
         settle: (scope, report) => lead.settle(scope, report),
         execute: (options) =>
-          lead.alone(options.signal, () =>
-            this.#threads.run({
+          lead.alone(options.signal, async () => {
+            const built = await this.#threads.run({
               sources,
               overrides: lead.overrides,
               statements: lead.statementFolder,
               observations: observations?.source ?? null,
               ...options,
-            }),
-          ),
+            });
+            if (!built.ok) await this.#discard(options);
+            return built;
+          }),
         metrics,
         log,
         clock,
@@ -101,6 +103,17 @@ export class TermWork {
   /** Ends what is under way; nothing of it is published then. */
   async stop(): Promise<void> {
     await Promise.all([this.lead.stop(), this.runs.stop(), this.#stored?.stop()]);
+  }
+
+  /** What a failed run stored takes no room from the next one. Called while no other process runs in the folder. */
+  async #discard({ confirm, signal }: Parameters<RunManagerDeps["execute"]>[0]): Promise<void> {
+    const { snapshots, log } = this.#deps;
+    try {
+      const { isAlone } = await confirm();
+      if (isAlone && !signal.aborted) await snapshots.discardUnpublished();
+    } catch (err) {
+      if (!signal.aborted) log.warn({ err }, "what a failed run stored could not be removed; the next successful run removes it");
+    }
   }
 
   /** For the end of the term: nothing looks at the store and no thread waits any more. */

@@ -34,8 +34,6 @@ export interface SourceConfig {
   fetch?: FetchSettings;
   /** Of a source that was fetched, `location` being its file now: where and when (Unix ms), and the version that a run last used. */
   fetched?: { url: string; fetchedAt: number; lastGood: string | null };
-  /** Of an optional source that is a local file: a copy of the version that a run last used. */
-  lastGoodCopy?: string;
   /** Of updates: the source of routes that they are applied to. */
   appliesTo?: SourceConfig;
   /** Of updates that were fetched or looked at: what there is of them now. */

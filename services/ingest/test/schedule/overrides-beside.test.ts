@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Generation, loadSnapshot, type StoreSource, snapshotsFolder } from "@netfacts/snapshot";
+import { tryFileLock } from "@netfacts/storage";
 import { until } from "../../../../test/support/http.ts";
 import { atGate, openGate } from "../support/gated-store.ts";
 import { fillDisk, heldSource, holdNext } from "../support/held-store.ts";
@@ -19,6 +20,8 @@ let folder: string;
 let gate: string;
 let service: ServiceHarness;
 let server: HostileServer | null = null;
+/** Whether an import of another process would have waited while unpublished objects were removed. */
+let isLockedAtDiscard: boolean | null = null;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "netfacts-beside-"));
@@ -45,7 +48,14 @@ ${more}`,
     folder: join(folder, "home"),
     sources: join(folder, "sources.yaml"),
     scheduled: true,
-    deps: (deps) => ({ ...deps, snapshotSource: heldSource(pathOf(deps.snapshotSource), gate) }),
+    deps: (deps) => {
+      const discardUnpublished = () => {
+        isLockedAtDiscard = tryFileLock(join(folder, "home", "ingest", "runs.lock")) === null;
+        return deps.snapshots.discardUnpublished();
+      };
+      const snapshotSource = heldSource(pathOf(deps.snapshotSource), gate);
+      return { ...deps, snapshotSource, snapshots: { ...deps.snapshots, discardUnpublished } };
+    },
   });
   await until(async () => (await runs())[0]?.state === "succeeded", patient);
 }
@@ -110,6 +120,7 @@ test("what a run stored that failed on a full disk is removed when it ends", asy
     error: expect.stringMatching(/^the disk is full: .*; nothing was published$/),
   });
   expect(objects()).toEqual(before);
+  expect(isLockedAtDiscard).toBe(true);
 });
 
 test("an override is published while a run waits for a server", async () => {
