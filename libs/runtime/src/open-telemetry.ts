@@ -20,7 +20,7 @@ type Exporter = JsonExporter | ProtobufExporter;
 /** Of the standard variables those that hold what the collector asks for: each may stand in a file, as our own secrets may. */
 const secretVariables = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"] as const;
 
-const endpointVariables = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] as const;
+const endpointVariables = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"] as const;
 
 /** What the operations port answers, all day long. */
 const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -31,7 +31,7 @@ const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
  */
 export function startSdk(service: string, onExport: (fault: string | null) => void): { shutdown(): Promise<void> } {
   const { env } = process;
-  checkEndpoints(env);
+  checkEndpoint(env);
   // The exporter reads the environment by itself.
   for (const name of secretVariables) {
     const text = readSecretSetting(name, env);
@@ -62,14 +62,12 @@ export function startSdk(service: string, onExport: (fault: string | null) => vo
   return sdk;
 }
 
-/** The exporter takes a URL that it cannot read for none, and sends to port 4318 of this machine. */
-function checkEndpoints(env: NodeJS.ProcessEnv): void {
-  const faults = endpointVariables.flatMap((name) => {
-    const text = env[name] ?? "";
-    if (text === "" || (/^\s*https?:\/\//i.test(text) && URL.canParse(text))) return [];
-    return [`${name} must be an http or https URL, not ${JSON.stringify(withoutSecrets(text))}`];
-  });
-  if (faults.length > 0) throw new ConfigError(faults);
+/** The exporter takes a URL that it cannot read for none, and sends to port 4318 of this machine. Only the first variable that is set counts. */
+function checkEndpoint(env: NodeJS.ProcessEnv): void {
+  const name = endpointVariables.find((name) => (env[name] ?? "") !== "");
+  const text = name === undefined ? "" : (env[name] as string);
+  if (name === undefined || (/^\s*https?:\/\//i.test(text) && URL.canParse(text))) return;
+  throw new ConfigError([`${name} must be an http or https URL, not ${JSON.stringify(withoutSecrets(text))}`]);
 }
 
 function createExporter(env: NodeJS.ProcessEnv): Exporter {

@@ -235,7 +235,11 @@ test("the standard variables decide on name, attributes and sampling", async () 
 });
 
 test("speaks protobuf unless told otherwise, and refuses what it does not speak", async () => {
-  const traced = await start({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/v1/traces` });
+  const traced = await start({
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/v1/traces`,
+    // Does not count beside the other one.
+    OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317",
+  });
   await ask(`${traced.url}/ask/one`);
   await traced.stop();
   expect(receiver.spans).toEqual([]);

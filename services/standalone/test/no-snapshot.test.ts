@@ -1,6 +1,7 @@
 /** The last line of a start that has nothing to serve. */
 
 import { expect, test } from "@jest/globals";
+import { NewerManifestError } from "@netfacts/snapshot";
 import { noSnapshotText } from "../src/no-snapshot.ts";
 
 const snapshots = (currentId: () => Promise<string | null>) => ({ currentId });
@@ -15,7 +16,7 @@ test("a snapshot that was refused can be replaced or removed", async () => {
 });
 
 test("one of a newer version is not to be removed", async () => {
-  const reason = "the manifest has format version 2; this program reads version 1; start the newer version of Netfacts that wrote it";
+  const reason = new NewerManifestError(2, "").message;
   const text = await noSnapshotText(
     [reason],
     snapshots(async () => "1"),

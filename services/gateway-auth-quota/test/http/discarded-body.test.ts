@@ -1,7 +1,7 @@
 /** The rest of a body that an answer came before. */
 
-import { once } from "node:events";
-import { createServer } from "node:http";
+import { EventEmitter, once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { expect, test } from "@jest/globals";
 import { discardBody } from "../../src/proxy/request-body.ts";
@@ -48,4 +48,17 @@ test("an answer is not lost where its client was late to read it, and sent more 
   expect(String(answer)).toMatch(/^HTTP\/1\.1 200 OK/);
   client.destroy();
   server.close();
+});
+
+test("the rest is read as it comes for 1 MiB, and then 64 KiB at a time, however small its chunks are", async () => {
+  let pauses = 0;
+  const request = Object.assign(new EventEmitter(), { socket: new EventEmitter(), pause: () => pauses++, resume: () => undefined });
+  const discarded = discardBody(request as unknown as IncomingMessage);
+  const pausesAfter = (chunks: number) => {
+    for (let chunk = 0; chunk < chunks; chunk++) request.emit("data", Buffer.alloc(4 << 10));
+    return pauses;
+  };
+  expect([255, 1, 15, 1, 15, 1].map(pausesAfter)).toEqual([0, 1, 1, 2, 2, 3]);
+  request.emit("end");
+  await discarded;
 });

@@ -369,7 +369,7 @@ export class Batches {
   /** The rest of a body that was given up is not waited for; only so long that the answer is not lost with it. */
   async #hangUp(request: FastifyRequest, response: ServerResponse, run: BatchRun): Promise<void> {
     // The connection that ends with the answer would end on bytes that nobody read, and take the answer with it.
-    if (!response.shouldKeepAlive) await discardBody(request.raw, quietMs);
+    if (!response.shouldKeepAlive) await discardBody(request.raw, { quietMs, isShort: true });
     run.end();
     await discardBody(request.raw);
     // What is being packed would be lost.
