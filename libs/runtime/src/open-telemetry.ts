@@ -64,9 +64,10 @@ export function startSdk(service: string, onExport: (fault: string | null) => vo
 
 /** The exporter takes a URL that it cannot read for none, and sends to port 4318 of this machine. Only the first variable that is set counts. */
 function checkEndpoint(env: NodeJS.ProcessEnv): void {
-  const name = endpointVariables.find((name) => (env[name] ?? "") !== "");
-  const text = name === undefined ? "" : (env[name] as string);
-  if (name === undefined || (/^\s*https?:\/\//i.test(text) && URL.canParse(text))) return;
+  const name = endpointVariables.find((each) => env[each]);
+  if (name === undefined) return;
+  const text = env[name] as string;
+  if (/^\s*https?:\/\//i.test(text) && URL.canParse(text)) return;
   throw new ConfigError([`${name} must be an http or https URL, not ${JSON.stringify(withoutSecrets(text))}`]);
 }
 

@@ -135,7 +135,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       const before = await keys.pointer();
       const current = before?.record?.published ?? null;
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
-      for (const object of objectsOf(manifest))
+      for (const { object } of namedObjects(manifest).whole)
         if (!(await objects.has(object))) throw new SnapshotError(`bucket ${bucket}: object ${object} of ${manifest.id} was not stored`);
       const past = before?.record ?? (await rebuilt());
       await keys.putManifest(manifest);
@@ -193,9 +193,6 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
 type Lists = Pick<PointerRecord, "history" | "publications">;
 
 const noLists: Lists = { history: [], publications: [] };
-
-const objectsOf = (manifest: Manifest): string[] =>
-  [...Object.values(manifest.sections), ...Object.values(manifest.ingest_objects)].map(({ object }) => object);
 
 /** Reads the pointer at once, at every hint, at every reconnect and every 5 s, and tells what differs from what it read before. */
 function watchPointer(

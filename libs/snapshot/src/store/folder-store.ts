@@ -156,8 +156,6 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     return manifest;
   };
 
-  const objectsOf = (manifest: Manifest): string[] => namedObjects(manifest).whole.map(({ object }) => object);
-
   const readLines = async (file: string): Promise<string[] | null> => {
     const text = await readFile(file, "utf8").catch((error: unknown) => {
       if (isMissing(error)) return "";
@@ -280,7 +278,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       await mkdir(manifests, { recursive: true });
       const current = await readCurrent();
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
-      for (const object of objectsOf(manifest))
+      for (const { object } of namedObjects(manifest).whole)
         if ((await stat(join(objects, object)).catch(() => null)) === null)
           throw new SnapshotError(`${folder}: object ${object} of ${manifest.id} was not stored`);
       // First, as it may go by the manifests that are there.

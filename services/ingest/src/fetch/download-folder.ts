@@ -9,8 +9,9 @@
  */
 
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceText } from "../replace-text.ts";
 import { diskError } from "./fetch-error.ts";
 import { takeLock } from "./lock.ts";
 
@@ -217,16 +218,11 @@ async function readJson<T>(path: string): Promise<T | null> {
   }
 }
 
-/** At any moment either the old content or the new one, also after a power cut. @throws FetchError `disk`, with the path */
+/** Replaces what is told of downloads. @throws FetchError `disk`, with the path */
 export async function replaceFile(path: string, content: unknown): Promise<void> {
-  const next = `${path}.next`;
-  try {
-    await writeFile(next, `${JSON.stringify(content, null, 2)}\n`, { flush: true });
-    await rename(next, path);
-  } catch (error) {
-    await rm(next, { force: true }).catch(() => undefined);
-    throw diskError(error, path);
-  }
+  await replaceText(path, `${JSON.stringify(content, null, 2)}\n`).catch(({ cause }: Error) => {
+    throw diskError(cause, path);
+  });
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -7,7 +7,6 @@ export {
   pathOf,
   readFilesOf,
   removeUnlisted,
-  replaceFile,
   type SourceFiles,
 } from "./download-folder.ts";
 export { FetchError, type FetchFault } from "./fetch-error.ts";

@@ -1,8 +1,9 @@
 /** The operator's overrides of AS profiles, from the control store into a file that runs read as a source of two sections. */
 
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ProfileOverride, ProfileRecord, Store } from "@netfacts/storage";
+import { replaceText } from "../replace-text.ts";
 
 export interface OverrideFileDeps {
   readonly stateFolder: string;
@@ -71,7 +72,7 @@ export class OverrideFile {
     const before = await readFile(path, "utf8").catch(() => null);
     const text = overridesText(await this.#all());
     const isOther = before !== text && !(before === null && count === 0);
-    if (isOther) await writeWhole(path, text);
+    if (isOther) await replaceText(path, text);
     // Only now: what could not be written is tried again.
     this.#version = version;
     return isOther;
@@ -84,18 +85,6 @@ export class OverrideFile {
       all.push(...page);
       if (page.length < pageSize) return all;
     }
-  }
-}
-
-/** Under its name it is whole. What a full disk does not take leaves its room. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  const next = `${path}.tmp`;
-  try {
-    await writeFile(next, text);
-    await rename(next, path);
-  } catch (cause) {
-    await rm(next, { force: true }).catch(() => undefined);
-    throw new Error(`${path} cannot be written: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { makeFolder } from "@netfacts/storage";
-import { replaceFile } from "../fetch/index.ts";
+import { replaceText } from "../replace-text.ts";
 
 /** A version that a run could not use. */
 export interface RefusedVersion {
@@ -109,7 +109,7 @@ export class SourceStates {
     if (this.#isSaved) return;
     this.#isSaved = true;
     try {
-      await replaceFile(this.#path, Object.fromEntries(this.#states));
+      await replaceText(this.#path, `${JSON.stringify(Object.fromEntries(this.#states), null, 2)}\n`);
     } catch (error) {
       this.#isSaved = false;
       throw error;

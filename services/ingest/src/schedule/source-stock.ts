@@ -242,7 +242,7 @@ export class SourceStock {
         const isOther = (version: string) => here.includes(version) && version !== sha256 && version !== told.sha256;
         states.change(source, { refused: [refused, ...this.state(source).refused.filter((one) => isOther(one.sha256))] });
         const fields = { source: source.name, location: refusedFile ?? file.url ?? file.location, sha256, reason: told.error };
-        log.warn(fields, "a version of a source cannot be used; there is a next try when there is another version");
+        log.warn(fields, "a version of a source cannot be used; the schedule waits for another one");
       }
     }
     await states.save();
