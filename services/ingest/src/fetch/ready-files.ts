@@ -3,6 +3,15 @@
 import type { ReferredFeed } from "../readers/referred-geofeeds.ts";
 import { type BuiltSection, type SourceConfig, type SourcesConfig, sectionOf, storedFormat, type UpdateFiles } from "../sources/index.ts";
 
+/** The version of a fetched source that a run last used. */
+export interface LastGood {
+  /** Absolute path. */
+  readonly location: string;
+  readonly sha256: string;
+  /** By a rollback: a run fails rather than publish it again. */
+  readonly isTakenBack?: true;
+}
+
 /** The file of a source, ready to be read. */
 export interface ReadyFile {
   /** Absolute path. */
@@ -11,8 +20,8 @@ export interface ReadyFile {
   /** Where it was fetched from, as it may be shown, and when (Unix ms); null for a file. */
   readonly url: string | null;
   readonly fetchedAt: number | null;
-  /** Absolute path of the version that a run last used, where that is another and the source is not required. */
-  readonly lastGood: string | null;
+  /** The version that a run last used, where that is another and the source is not required. */
+  readonly lastGood: LastGood | null;
   /** The newest version is one that a run could not use, and this is the one before. */
   readonly isEarlier?: true;
   /** Of a list that the operator writes: the newest versions of other sources that it may not go together with, as text. */
@@ -48,15 +57,15 @@ export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readon
     if (source.fetch === undefined) return [{ ...source, ...feeds }];
     // An optional source of which nothing usable was ever fetched: the run tells that (`openSource`).
     if (file === undefined) return [source];
-    const { location, url, fetchedAt, lastGood } = file;
-    return [{ ...source, ...feeds, location, fetched: { url: url ?? source.location, fetchedAt: fetchedAt ?? 0, lastGood } }];
+    const { location, url, fetchedAt, lastGood, isEarlier = false } = file;
+    return [{ ...source, ...feeds, location, fetched: { url: url ?? source.location, fetchedAt: fetchedAt ?? 0, lastGood, isEarlier } }];
   });
   return { ...config, sources };
 }
 
 function updatesSource(source: SourceConfig, { url, fetchedAt }: ReadyFile, updateFiles: UpdateFiles): SourceConfig {
   if (url === null || fetchedAt === null) return { ...source, updateFiles };
-  return { ...source, updateFiles, fetched: { url, fetchedAt, lastGood: null } };
+  return { ...source, updateFiles, fetched: { url, fetchedAt, lastGood: null, isEarlier: false } };
 }
 
 function storedFrom(source: SourceConfig, { sha256, givenUp }: ReadyFile): SourceConfig {

@@ -13,7 +13,7 @@ import { readSource, type SourceReading } from "./read-source.ts";
 import { readStored } from "./read-stored.ts";
 import { type ReadUpdates, UpdatesError } from "./read-updates.ts";
 import type { Run } from "./run.ts";
-import { failedSourceReport, sourceReport, updatesReport } from "./run-report.ts";
+import { earlierText, failedSourceReport, sourceReport, updatesReport } from "./run-report.ts";
 import { draftSection, type SectionInputs, type SourcesBySection, unreadText } from "./sections.ts";
 import { acceptedBefore, kindsBefore, refuseShrunk } from "./source-shrink.ts";
 import { type SideRecords, TableInputs } from "./table-readers.ts";
@@ -113,7 +113,10 @@ function inReadingOrder(listed: readonly ListedSource[], isThreaded: (source: Li
   return listed.toSorted((a, b) => turnOf(a) - turnOf(b));
 }
 
-/** Reads a source, or its last good version; where both fail, throws for a required one, and writes another down as failed. */
+/**
+ * Reads a source, or its last good version; where both fail, throws for a required one, and writes another down as failed. Throws also where the last good
+ * version was taken back: neither that nor a section without the source is what the operator went back to.
+ */
 async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Promise<void> {
   const { signal, report } = run;
   try {
@@ -124,7 +127,11 @@ async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Pro
     // Nothing is the same as what was not used.
     found.contents.forget(source);
     const lastGood = source.required ? null : (source.fetched?.lastGood ?? null);
-    const isKept = lastGood !== null && (await succeeds(() => readListed(run, found, { ...source, location: lastGood }, error as Error)));
+    const isTakenBack = lastGood?.isTakenBack === true;
+    const isKept =
+      lastGood !== null &&
+      !isTakenBack &&
+      (await succeeds(() => readListed(run, found, { ...source, location: lastGood.location }, error as Error)));
     signal.throwIfAborted();
     if (isKept) return;
     const updates = isRibSource(source) ? source.updates : null;
@@ -136,7 +143,7 @@ async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Pro
     // That everything was deleted is no fault.
     if (error instanceof DataGivenUpError && source.format === storedFormat) return;
     report.sources.push(failedSourceReport(source, error as Error));
-    if (source.required && !(error instanceof DataGivenUpError)) throw error;
+    if ((source.required || isTakenBack) && !(error instanceof DataGivenUpError)) throw error;
     found.failed.push(source);
   }
 }
@@ -161,10 +168,7 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
     found.sources[name] = section;
     // Of what time data of the future are is not known: they are out of date from the first.
     section.configs.push(warning === null ? source : { ...source, staleAfterSeconds: 0 });
-    const error =
-      newer === null
-        ? (warning ?? same)
-        : "the newest version of this source could not be used in the last run; the previous version is in use";
+    const error = newer === null && source.fetched?.isEarlier !== true ? (warning ?? same) : earlierText;
     const kinds = name === source.section && report.kinds !== undefined ? { kinds: { ...report.kinds } } : {};
     const told = { as_of_told: isTold ? asOf : toldBefore(source, run.previous) };
     const entry = sourceEntry(source, { sha256: stored.sha256, as_of: asOf, accepted, skipped, error, ...told, ...kinds });

@@ -58,6 +58,9 @@ export interface UpdateCounts {
 export const refusedText =
   "the section that it was part of in the last run was refused, because the section had shrunk; the previous one is in use";
 
+/** The same of a source of which the version before is in use. */
+export const earlierText = "the newest version of this source could not be used in the last run; the previous version is in use";
+
 export interface RunReport {
   /** The snapshot that was published, or was already there with the same content; null when none was. */
   readonly snapshot: string | null;

@@ -1,7 +1,7 @@
 /** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
 
 import type { Manifest, SourceEntry, TakenBackVersion } from "@netfacts/snapshot";
-import { refusedText } from "../pipeline/run-report.ts";
+import { earlierText, refusedText } from "../pipeline/run-report.ts";
 import { type BuiltSection, isOperators, isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 
 export interface Plan {
@@ -15,11 +15,13 @@ export interface Plan {
  * Compares by content, and remembers nothing: whatever a process that was killed had begun is found again.
  *
  * @param versions  the SHA-256 of the file that a run would read of each source; null where there is none that it could use.
+ * @param earlier  names of sources whose newest version is one that no run could use: `versions` has the one before.
  */
 export function planOf(
   sources: readonly SourceConfig[],
   versions: ReadonlyMap<string, string | null>,
   manifest: Pick<Manifest, "sections"> | null,
+  earlier: ReadonlySet<string> = new Set(),
 ): Plan {
   const sections: BuiltSection[] = [];
   const waiting = new Map<BuiltSection, string>();
@@ -32,7 +34,7 @@ export function planOf(
     const missing = own.find((source) => isNeeded(source) && versions.get(source.name) == null);
     if (missing !== undefined) waiting.set(section, missing.name);
     else if (!isFilled(section, own, versions)) continue;
-    else if (isOutdated(own, versions, manifest?.sections[section]?.sources ?? [])) sections.push(section);
+    else if (isOutdated(own, versions, manifest?.sections[section]?.sources ?? [], earlier)) sections.push(section);
   }
   // Which VRPs are loose follows from the routes.
   const follows = sections.includes("routes") && all.includes("vrps") && !sections.includes("vrps") && !waiting.has("vrps");
@@ -42,14 +44,16 @@ export function planOf(
 
 /**
  * Whether the section is to be built: its sources have other versions than those in the snapshot; or they have the same ones again, and say in the
- * snapshot that a version in between was refused.
+ * snapshot that a version in between was refused or could not be used.
  */
 export function isOutdated(
   own: readonly SourceConfig[],
   versions: ReadonlyMap<string, string | null>,
   entries: readonly Pick<SourceEntry, "name" | "format" | "sha256" | "error">[],
+  earlier: ReadonlySet<string>,
 ): boolean {
-  return differs(own, versions, entries) || entries.some(({ error }) => error === refusedText);
+  const isOver = (name: string, error: string | null) => error === refusedText || (error === earlierText && !earlier.has(name));
+  return differs(own, versions, entries) || entries.some(({ name, error }) => isOver(name, error));
 }
 
 function canBuild(sources: readonly SourceConfig[], versions: ReadonlyMap<string, string | null>, section: BuiltSection): boolean {

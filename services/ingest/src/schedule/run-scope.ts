@@ -1,6 +1,7 @@
 /** What one run reads and builds. */
 
-import type { ReadyFile, ReadyFiles } from "../fetch/ready-files.ts";
+import type { TakenBack } from "@netfacts/snapshot";
+import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import { failedSourceReport, type RunReport } from "../pipeline/run-report.ts";
 import { type BuiltSection, isStanding, type SourceConfig, type SourcesConfig, sectionOf } from "../sources/index.ts";
@@ -78,6 +79,19 @@ export async function readyFiles(
     }
   }
   return files;
+}
+
+/** Marks last good versions that a rollback took back, so that a run that cannot use a newer one does not bring them back. */
+export function markTakenBack(files: ReadyFiles, sources: readonly SourceConfig[], taken: TakenBack): ReadyFiles {
+  const marked = { ...files };
+  for (const { name, format } of sources) {
+    const file = readyFile(files, name);
+    const lastGood = file?.lastGood ?? null;
+    if (file === undefined || lastGood === null) continue;
+    const isTaken = taken.some((one) => one.name === name && one.format === format && one.sha256 === lastGood.sha256);
+    if (isTaken) marked[name] = { ...file, lastGood: { ...lastGood, isTakenBack: true } };
+  }
+  return marked;
 }
 
 /** Sections with a limit for the names of all sources together (`BoundedNames`). Of VRPs these are trust anchors, which SLURM files have none of. */

@@ -1,6 +1,6 @@
 /** The leader's clock: asks for each source when it is due, and starts a run for what came of it. */
 
-import type { Manifest, SnapshotStore } from "@netfacts/snapshot";
+import type { Manifest, SnapshotStore, TakenBack } from "@netfacts/snapshot";
 import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
 import type { IngestMetrics } from "../metrics.ts";
 import type { RtrSources } from "../rtr/index.ts";
@@ -19,7 +19,7 @@ import {
 import { type StoredStock, storedSourceName, withStored } from "../uploads/stored-source.ts";
 import { Asking } from "./asking.ts";
 import { differs, isOutdated, planOf, stillTakenBack } from "./plan.ts";
-import { besideOf, type RunScope, readyFiles } from "./run-scope.ts";
+import { besideOf, markTakenBack, type RunScope, readyFiles } from "./run-scope.ts";
 import type { SourceStock } from "./source-stock.ts";
 
 export interface SchedulerDeps {
@@ -60,6 +60,17 @@ const runRetryMsMax = 600_000;
 type Run = (scope: RunScope) => Promise<RunOutcome>;
 
 const bySchedule: Starter = { actor: "schedule", keyId: null, address: null };
+
+/** What a look at the sources and the snapshot comes to. */
+interface Found {
+  readonly config: SourcesConfig;
+  /** SHA-256 by source; null: it has no version that a run could use. */
+  readonly versions: ReadonlyMap<string, string | null>;
+  /** Names of sources whose newest version is one that no run could use. */
+  readonly earlier: ReadonlySet<string>;
+  readonly current: Manifest | null;
+  readonly taken: TakenBack;
+}
 
 export class Scheduler {
   readonly #deps: SchedulerDeps;
@@ -242,23 +253,27 @@ export class Scheduler {
     const versions = new Map(
       listed.map((source) => [source.name, isLeftAlone(source) ? null : versionOf(source, readyFile(newest, source.name), current)]),
     );
-    let { sections: planned, waiting } = planOf(listed, versions, current);
-    const earlier = await this.#earlierFor(waiting, listed, versions, current);
-    for (const [name, { sha256 }] of Object.entries(earlier)) versions.set(name, sha256);
-    if (Object.keys(earlier).length > 0) ({ sections: planned, waiting } = planOf(listed, versions, current));
-    const files = { ...newest, ...earlier };
+    let files = newest;
+    let { sections: planned, waiting } = planOf(listed, versions, current, earlierOf(files));
+    const more = await this.#earlierFor(waiting, listed, versions, current);
+    for (const [name, { sha256 }] of Object.entries(more)) versions.set(name, sha256);
+    if (Object.keys(more).length > 0) {
+      files = { ...newest, ...more };
+      ({ sections: planned, waiting } = planOf(listed, versions, current, earlierOf(files)));
+    }
     // A session tells by itself what its caches do.
     const isSession = (name: string) => config.sources.some((source) => source.name === name && source.format === "rtr");
     const awaited = [...waiting].filter(([, name]) => !isSession(name));
     if (awaited.some(([section, name]) => this.#told.waiting.get(section) !== name))
       log.warn({ waiting: Object.fromEntries(awaited) }, "sections are kept, because a source that they need has no usable version");
     for (const section of new Set(config.sources.map(sectionOf))) this.#told.waiting.set(section, waiting.get(section));
-    const held = await this.#heldBack(planned, config, versions, current);
+    const taken = planned.length === 0 ? [] : await this.#deps.snapshots.takenBack();
+    const held = this.#heldBack(planned, { config, versions, earlier: earlierOf(files), current, taken });
     const sections = planned.filter((section) => !held.has(section));
     if (sections.length === 0) return false;
     const sources = config.sources.filter((source) => sections.includes(sectionOf(source)));
     try {
-      const outcome = await run({ sources, files, only: sections });
+      const outcome = await run({ sources, files: markTakenBack(files, sources, taken), only: sections });
       if (outcome.ok) {
         this.#failedRuns = 0;
         if (sources.some(({ format }) => format === storedFormat)) this.#storedFailures = 0;
@@ -317,16 +332,10 @@ export class Scheduler {
    * operator took them back. The first wait for a newer version, the others for a newer version of what was taken
    * back; or for a run of everything.
    */
-  async #heldBack(
-    planned: readonly BuiltSection[],
-    config: SourcesConfig,
-    versions: ReadonlyMap<string, string | null>,
-    current: Manifest | null,
-  ): Promise<ReadonlySet<BuiltSection>> {
+  #heldBack(planned: readonly BuiltSection[], { config, versions, earlier, current, taken }: Found): ReadonlySet<BuiltSection> {
     const ownOf = (section: BuiltSection) => config.sources.filter((source) => sectionOf(source) === section);
     const published = (section: BuiltSection) => current?.sections[section]?.sources ?? [];
-    const isBehind = (section: BuiltSection) => isOutdated(ownOf(section), versions, published(section));
-    const taken = planned.length === 0 ? [] : await this.#deps.snapshots.takenBack();
+    const isBehind = (section: BuiltSection) => isOutdated(ownOf(section), versions, published(section), earlier);
     for (const section of planned) {
       const attempt = attemptOf(section, config, versions, current);
       if (current === null || this.#held.get(section) === attempt || !isBehind(section)) continue;
@@ -359,6 +368,11 @@ export class Scheduler {
     // A damaged one counts as none: the next run replaces it.
     return id === null ? null : snapshots.getManifest(id).catch(() => null);
   }
+}
+
+/** Names of sources whose newest version is one that no run could use. */
+function earlierOf(files: ReadyFiles): ReadonlySet<string> {
+  return new Set(Object.keys(files).filter((name) => files[name]?.isEarlier));
 }
 
 /** ms until a run is tried again after so many failures before this one. */

@@ -195,7 +195,9 @@ export class SourceStock {
     if (source.format === referringFormat) {
       const { feeds, versionOf } = await this.#feedsOf(source).now();
       const ready = await this.#readyFileOf(source, file, (sha256) => all || !this.#isRefused(source, versionOf(sha256)));
-      return ready === null ? null : { ...ready, referred: { feeds, dumpSha256: ready.sha256 }, sha256: versionOf(ready.sha256) };
+      if (ready === null) return null;
+      const lastGood = ready.lastGood && { ...ready.lastGood, sha256: versionOf(ready.lastGood.sha256) };
+      return { ...ready, referred: { feeds, dumpSha256: ready.sha256 }, sha256: versionOf(ready.sha256), lastGood };
     }
     const ready = await this.#readyFileOf(source, file, (sha256) => all || !this.#isRefused(source, sha256, beside));
     return ready === null || beside === undefined ? ready : { ...ready, beside };
@@ -211,7 +213,8 @@ export class SourceStock {
     // What was good once may be refused now, beside other sources.
     const usable = [latest, source.required ? null : good].find((file) => file !== null && isUsable(file.sha256));
     if (usable == null) return null;
-    const lastGood = good === null || source.required || good.sha256 === usable.sha256 ? null : pathOf(downloads, source.name, good);
+    const isOther = good !== null && !source.required && good.sha256 !== usable.sha256;
+    const lastGood = isOther ? { location: pathOf(downloads, source.name, good), sha256: good.sha256 } : null;
     const { sha256, url, fetchedAt } = usable;
     const ready = { location: pathOf(downloads, source.name, usable), sha256, url, fetchedAt, lastGood };
     return usable === latest ? ready : { ...ready, isEarlier: true };
@@ -371,7 +374,7 @@ export class SourceStock {
     onProgress: NonNullable<FetchContext["onProgress"]>,
   ): Promise<void> {
     const versions = await Promise.all([true, false].map((all) => this.ready(table, all)));
-    const paths = new Set(versions.flatMap((ready) => [ready?.location, ready?.lastGood].filter((path) => path != null)));
+    const paths = new Set(versions.flatMap((ready) => [ready?.location, ready?.lastGood?.location].filter((path) => path != null)));
     const times = (await Promise.all([...paths].map((path) => this.#updates.timeOf(path)))).filter((time) => time !== null);
     if (times.length === 0) return;
     const { changed, newest, ...outcome } = await fetchSteps(source, Math.min(...times), { ...this.#deps.fetching, signal, onProgress });

@@ -22,6 +22,18 @@ export interface RangeType {
   readonly confidence: number;
 }
 
+/** Of the file of a source that was fetched. */
+interface FetchedFrom {
+  /** As it may be shown. */
+  readonly url: string;
+  /** Unix ms. */
+  readonly fetchedAt: number;
+  /** The version that a run last used; null where it is this one, or none. `isTakenBack`: by a rollback. */
+  readonly lastGood: { readonly location: string; readonly isTakenBack?: true } | null;
+  /** There is a newer one, which a run could not use. */
+  readonly isEarlier: boolean;
+}
+
 /** One source of one section. Times are seconds, sizes bytes, shares 0…1. */
 export interface SourceConfig {
   /** Unique within the file; the collector's name for routes. */
@@ -32,8 +44,8 @@ export interface SourceConfig {
   location: string;
   /** How it is fetched; absent for a file. */
   fetch?: FetchSettings;
-  /** Of a source that was fetched, `location` being its file now: where and when (Unix ms), and the version that a run last used. */
-  fetched?: { url: string; fetchedAt: number; lastGood: string | null };
+  /** Of a source that was fetched, `location` being its file now. */
+  fetched?: FetchedFrom;
   /** Of updates: the source of routes that they are applied to. */
   appliesTo?: SourceConfig;
   /** Of updates that were fetched or looked at: what there is of them now. */

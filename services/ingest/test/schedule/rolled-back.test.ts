@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { Manifest } from "@netfacts/snapshot";
-import { namesFile, ribFile, vrpFile } from "../support/made-files.ts";
+import { delegatedFile, namesFile, ribFile, vrpFile } from "../support/made-files.ts";
 import { listEverything, type Scheduled, scheduled } from "../support/scheduled.ts";
 
 let world: Scheduled;
@@ -86,6 +86,28 @@ test("what was taken back is not published again because of another source of it
   expect(await change("own", "fourth")).toBe(7);
   await world.rollBack(third);
   expect(await change("own", "fifth")).toBe(8);
+});
+
+test("what was taken back is not published again because the version after it is no good", async () => {
+  listEverything(world, ", required: false");
+  await world.look();
+  const first = await world.manifest();
+  world.files.set("/ripe", delegatedFile("ripencc", 11, "20251122"));
+  world.pass(25 * hour);
+  await world.look();
+  expect((await world.manifest())?.sections.allocations?.counts.ipv4).not.toBe(first?.sections.allocations?.counts.ipv4);
+  await world.rollBack(first);
+  world.files.set("/ripe", "<html>maintenance</html>");
+  world.pass(25 * hour);
+  for (const _ of [1, 2]) await world.look();
+  await world.restart();
+  await world.look();
+  expect((await world.manifest())?.sections.allocations).toEqual(first?.sections.allocations);
+  expect(world.stock.state({ name: "ripe" }).refused[0]?.error).toContain("downloads/ripe/");
+  world.files.set("/ripe", delegatedFile("ripencc", 12, "20251123"));
+  world.pass(25 * hour);
+  await world.look();
+  expect((await world.manifest())?.sections.allocations?.sources[0]).toMatchObject({ accepted: 12, error: null });
 });
 
 test("what was taken back is not published again after any number of runs, nor because of a second rollback", async () => {

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { openSqliteObservations } from "@netfacts/storage";
 import { until } from "../../../../test/support/http.ts";
-import type { SourceConfig } from "../../src/sources/index.ts";
 import { receive } from "../../src/uploads/receive.ts";
 import { storedNow } from "../../src/uploads/stored-source.ts";
 import { delegatedFile, namesFile, ribFile, vrpFile } from "../support/made-files.ts";
@@ -471,51 +470,6 @@ test("each source has its figures", async () => {
   expect(await world.metric("netfacts_ingest_source_success_timestamp_seconds")).toContainEqual(
     expect.stringMatching(new RegExp(`source="vrps".* ${world.now() / 1_000}$`)),
   );
-});
-
-test("an optional source whose new version is no good goes on with the one before, which is told", async () => {
-  everything(", required: false");
-  await world.look();
-  const before = await world.manifest();
-  world.files.set("/ripe", "<html>maintenance</html>");
-  world.pass(25 * hour);
-  await world.look();
-  const entry = (await world.manifest())?.sections.allocations?.sources[0];
-  expect(entry).toMatchObject({ accepted: 10, accepted_before: 10, sha256: before?.sections.allocations?.sources[0]?.sha256 });
-  expect(entry?.error).toBe("the newest version of this source could not be used in the last run; the previous version is in use");
-  expect(objectsOf(await world.manifest())).toEqual(objectsOf(before));
-  const { length } = world.runs;
-  expect(world.stock.state({ name: "ripe" }).refused[0]?.error).toContain("downloads/ripe/");
-  // It is measured by the last good one still, and not run again until there is another.
-  world.pass(hour);
-  await world.look();
-  expect(world.runs).toHaveLength(length);
-  world.files.set("/ripe", delegatedFile("ripencc", 12, "20251122"));
-  world.pass(24 * hour);
-  await world.look();
-  expect((await world.manifest())?.sections.allocations?.sources[0]).toMatchObject({ accepted: 12, error: null });
-});
-
-test("a source counts as refused while its newest version cannot be used, and no longer when the one before comes back", async () => {
-  const refused = async () =>
-    (await world.metric("netfacts_ingest_source_refused")).map((line) => line.replace(/^.*source="(\w+)".*\}/, "$1"));
-  everything(", required: false");
-  await world.look();
-  await world.look();
-  expect(await refused()).toEqual(["rib 0", "ripe 0", "vrps 0", "names 0"]);
-  const look = async (ripe: string, names: string) => {
-    world.files.set("/ripe", ripe);
-    writeFileSync(join(world.folder, "names"), names);
-    world.pass(25 * hour);
-    await world.look();
-    await world.look();
-  };
-  await look("<html>maintenance</html>", "<html>maintenance</html>");
-  expect(await refused()).toEqual(["rib 0", "ripe 1", "vrps 0", "names 1"]);
-  await look(delegatedFile(), namesFile());
-  expect(await refused()).toEqual(["rib 0", "ripe 0", "vrps 0", "names 0"]);
-  const names = { name: "names", section: "as_names", location: join(world.folder, "names"), format: "name-list" } as SourceConfig;
-  expect(await world.stock.refusal(names)).toBeNull();
 });
 
 test("a slow source keeps nobody waiting for long, is not asked twice, and makes a run of its own when it is here", async () => {

@@ -1,0 +1,100 @@
+/** Versions of a source that no run can use, and the ones before them. */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import type { SourceConfig } from "../../src/sources/index.ts";
+import { delegatedFile, namesFile } from "../support/made-files.ts";
+import { listEverything, objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";
+
+let world: Scheduled;
+beforeEach(async () => {
+  world = await scheduled();
+});
+afterEach(() => world.remove());
+
+const hour = 3_600_000;
+const everything = (registry?: string) => listEverything(world, registry);
+
+test("an optional source whose new version is no good goes on with the one before, which is told", async () => {
+  everything(", required: false");
+  await world.look();
+  const before = await world.manifest();
+  world.files.set("/ripe", "<html>maintenance</html>");
+  world.pass(25 * hour);
+  await world.look();
+  const entry = (await world.manifest())?.sections.allocations?.sources[0];
+  expect(entry).toMatchObject({ accepted: 10, accepted_before: 10, sha256: before?.sections.allocations?.sources[0]?.sha256 });
+  expect(entry?.error).toBe("the newest version of this source could not be used in the last run; the previous version is in use");
+  expect(objectsOf(await world.manifest())).toEqual(objectsOf(before));
+  const { length } = world.runs;
+  expect(world.stock.state({ name: "ripe" }).refused[0]?.error).toContain("downloads/ripe/");
+  // It is measured by the last good one still, and not run again until there is another.
+  world.pass(hour);
+  await world.look();
+  expect(world.runs).toHaveLength(length);
+  world.files.set("/ripe", delegatedFile("ripencc", 12, "20251122"));
+  world.pass(24 * hour);
+  await world.look();
+  expect((await world.manifest())?.sections.allocations?.sources[0]).toMatchObject({ accepted: 12, error: null });
+});
+
+test("that the newest version of a source could not be used is told as long as it is so, also when its section is built again", async () => {
+  const ripe = `  - {name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true, required: false}`;
+  const own = "  - {name: own, section: allocations, format: delegated, location: own}";
+  writeFileSync(join(world.folder, "own"), delegatedFile("arin", 4));
+  world.list(`${ripe}\n${own}`);
+  const told = async () => (await world.manifest())?.sections.allocations?.sources.map(({ accepted, error }) => [accepted, error]);
+  const look = async (file: string, records: number, hours = 25) => {
+    world.files.set("/ripe", file);
+    writeFileSync(join(world.folder, "own"), delegatedFile("arin", records));
+    world.pass(hours * hour);
+    await world.look();
+  };
+  const error = "the newest version of this source could not be used in the last run; the previous version is in use";
+  await look(delegatedFile(), 4);
+  await look("<html>maintenance</html>", 4);
+  expect(await told()).toEqual([
+    [10, error],
+    [4, null],
+  ]);
+  await look("<html>maintenance</html>", 5, 1);
+  expect(await told()).toEqual([
+    [10, error],
+    [5, null],
+  ]);
+  // Its server went back to the version before.
+  await look(delegatedFile(), 5);
+  expect(await told()).toEqual([
+    [10, null],
+    [5, null],
+  ]);
+  await look("<html>maintenance</html>", 5);
+  await look(delegatedFile("ripencc", 12, "20251122"), 5);
+  expect(await told()).toEqual([
+    [12, null],
+    [5, null],
+  ]);
+});
+
+test("a source counts as refused while its newest version cannot be used, and no longer when the one before comes back", async () => {
+  const refused = async () =>
+    (await world.metric("netfacts_ingest_source_refused")).map((line) => line.replace(/^.*source="(\w+)".*\}/, "$1"));
+  everything(", required: false");
+  await world.look();
+  await world.look();
+  expect(await refused()).toEqual(["rib 0", "ripe 0", "vrps 0", "names 0"]);
+  const look = async (ripe: string, names: string) => {
+    world.files.set("/ripe", ripe);
+    writeFileSync(join(world.folder, "names"), names);
+    world.pass(25 * hour);
+    await world.look();
+    await world.look();
+  };
+  await look("<html>maintenance</html>", "<html>maintenance</html>");
+  expect(await refused()).toEqual(["rib 0", "ripe 1", "vrps 0", "names 1"]);
+  await look(delegatedFile(), namesFile());
+  expect(await refused()).toEqual(["rib 0", "ripe 0", "vrps 0", "names 0"]);
+  const names = { name: "names", section: "as_names", location: join(world.folder, "names"), format: "name-list" } as SourceConfig;
+  expect(await world.stock.refusal(names)).toBeNull();
+});
