@@ -7,10 +7,9 @@
  */
 
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { apiServersVariable, endApiServer } from "../test/cluster/support/api-server.ts";
 import { endCluster } from "../test/cluster/support/running-cluster.ts";
 import { longVariable, seedVariable } from "../test/support/runs.ts";
 import { type Count, countLine, countReport, type JestReport, slowestLines, timeLine } from "./test-report.ts";
@@ -21,8 +20,8 @@ const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jes
 const workers = 3;
 /** A file that starts none waits for more than half of its time: for its own time-outs. */
 const unitWorkers = 5;
-/** Ends what hangs. On two quiet processors the suite takes a third of it, and Kubernetes, which its first run builds, a fifth. */
-const minutesMax = 50;
+/** Ends what hangs. On two quiet processors the suite takes a third of it. */
+const minutesMax = 45;
 /** With all inputs of every property. */
 const longMinutesMax = 240;
 /** Time for Jest to end once it has reported; longer means that a test left something open. */
@@ -86,7 +85,6 @@ async function runJest(
       env: {
         ...process.env,
         ...env,
-        [apiServersVariable]: folder,
         NODE_OPTIONS: "--experimental-vm-modules --conditions=source --disable-warning=ExperimentalWarning",
       },
     },
@@ -149,7 +147,5 @@ try {
   process.exitCode = count.failed === 0 ? 0 : 1;
   if (tier === clusterTier && process.env.CI && !process.env.KUBECONFIG) await endCluster();
 } finally {
-  // Its programs are in no process group of Jest.
-  for (const name of readdirSync(folder)) await endApiServer(join(folder, name));
   rmSync(folder, { recursive: true, force: true });
 }

@@ -24,16 +24,6 @@ export async function freePort(): Promise<number> {
   return port as number;
 }
 
-/** The first of so many ports in a row. */
-export async function freePortsFrom(count: number): Promise<number> {
-  for (;;) {
-    const first = await freePort();
-    const others = Array.from({ length: count - 1 }, (_, index) => first + 1 + index);
-    const free = await Promise.all(others.map(isFree));
-    if (free.every(Boolean) && others.every(claim)) return first;
-  }
-}
-
 function isFree(port: number): Promise<boolean> {
   const server = createServer();
   return new Promise((done) => {

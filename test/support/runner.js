@@ -1,12 +1,8 @@
 /** Runs the files from one bundle, side by side, and after them those that must run alone (`@alone`), one at a time. */
 
 import TestRunner from "jest-runner";
-import { buildApiServer } from "../cluster/support/api-server.ts";
 import { bundleTests } from "./test-bundle.ts";
 import { runsAlone } from "./test-groups.ts";
-
-/** Asks a Kubernetes API server, which takes minutes of both processors to build: before the others, and not beside them. If it cannot be built, that test says so. */
-const apiServerTest = "/test/charts/dry-run.test.ts";
 
 export default class AloneLast extends TestRunner {
   async runTests(tests, watcher, options) {
@@ -14,7 +10,6 @@ export default class AloneLast extends TestRunner {
       this._globalConfig.rootDir,
       tests.map(({ path }) => path),
     );
-    if (tests.some(({ path }) => path.endsWith(apiServerTest))) await buildApiServer().catch(() => undefined);
     const alone = tests.filter(({ path }) => runsAlone(path));
     const together = tests.filter((test) => !alone.includes(test));
     if (together.length > 0) await super.runTests(together, watcher, options);

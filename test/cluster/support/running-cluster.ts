@@ -18,13 +18,9 @@ const volumes = "60";
 const kept: readonly string[] = ["bin", "logs"];
 
 /** Its end, and not that of its output: what it starts may keep that open. @throws Error that says where its logs are. */
-export async function runTool(
-  name: "up.sh" | "down.sh",
-  state: string,
-  { options = [], env = {} }: { readonly options?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<void> {
-  const child = spawn(join(clusterTool, name), [...options, state], {
-    env: { ...process.env, CLUSTER_VOLUMES: volumes, ...env },
+export async function runTool(name: "up.sh" | "down.sh", state: string): Promise<void> {
+  const child = spawn(join(clusterTool, name), [state], {
+    env: { ...process.env, CLUSTER_VOLUMES: volumes },
     stdio: ["ignore", "ignore", "inherit"],
   });
   const [status] = (await once(child, "exit")) as [number | null];

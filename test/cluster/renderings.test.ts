@@ -1,33 +1,29 @@
 /**
- * What a real API server says of the charts: it checks each object's schema, names, references and, in a namespace that enforces it, the
- * restricted Pod Security Standard, and creates nothing. The first run builds Kubernetes.
+ * What the API server says of the charts: it checks each object's schema, names, references and, in a namespace that enforces it, the
+ * restricted Pod Security Standard, and creates nothing.
  */
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { parse } from "yaml";
-import { type ApiServer, startApiServer } from "../cluster/support/api-server.ts";
-import { type Cluster, openCluster } from "../cluster/support/cluster.ts";
-import { charts, evaluation, makeNamespace } from "../cluster/support/release.ts";
-import { unboundImage } from "../cluster/support/server-images.ts";
+import { everything, joined, minimal, switches } from "../charts/netfacts-cases.ts";
 import { findHelm, helm, type Manifest } from "../support/helm.ts";
-import { everything, joined, minimal, switches } from "./netfacts-cases.ts";
+import { type Cluster, openCluster } from "./support/cluster.ts";
+import { charts, evaluation, makeNamespace, removeNamespaces } from "./support/release.ts";
+import { unboundImage } from "./support/server-images.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const namespace = "renderings";
+const namespace = "nf-renderings";
 
-let server: ApiServer | null = null;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  server = await startApiServer();
-  if (server === null) return;
-  cluster = await openCluster(server.kubeconfig);
+  cluster = await openCluster(process.env.KUBECONFIG ?? "");
   await makeNamespace(cluster, namespace);
 });
 
-afterAll(() => server?.stop());
+afterAll(() => removeNamespaces(cluster));
 
 /** What the API server has against the objects: it refuses them, or warns. Null: nothing. */
 async function objectionTo(objects: readonly Manifest[]): Promise<string | null> {
@@ -47,7 +43,6 @@ async function rendered(chart: string, values: object): Promise<readonly Manifes
 }
 
 test("the API server accepts every rendering", async () => {
-  if (server === null) return;
   const cases = [
     { name: "minimal", chart: charts.netfacts, values: minimal },
     { name: "everything", chart: charts.netfacts, values: everything },
@@ -65,7 +60,6 @@ test("the API server accepts every rendering", async () => {
 });
 
 test("it would tell of a field that does not exist, a value that cannot be, and a container that is not restricted", async () => {
-  if (server === null) return;
   const deployment = (await rendered(charts.netfacts, minimal)).find(({ kind }) => kind === "Deployment");
   const changed = (change: (container: Manifest) => void): Manifest[] => {
     const copy = structuredClone(deployment) as Manifest;
