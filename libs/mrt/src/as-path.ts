@@ -36,6 +36,15 @@ export function isAsPath(bytes: Uint8Array, start: number, end: number, asBytes:
   return at === end;
 }
 
+/** Whether AS 0 is anywhere in a sound path: such a path is malformed (RFC 7607), and can be read and shown all the same. */
+export function hasAsZero(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; ) {
+    const next = at + 2 + 4 * bytes[at + 1]!;
+    for (at += 2; at < next; at += 4) if ((bytes[at]! | bytes[at + 1]! | bytes[at + 2]! | bytes[at + 3]!) === 0) return true;
+  }
+  return false;
+}
+
 /** Where the last segment of a sound path begins; `end` for an empty path. */
 function lastSegment(bytes: Uint8Array, start: number, end: number): number {
   let last = end;

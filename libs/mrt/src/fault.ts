@@ -9,6 +9,7 @@ export const fault = {
   attributeOverrun: -6,
   asPath: -7,
   time: -8,
+  asZero: -9,
 } as const;
 
 const words: ReadonlyMap<number, { reason: string; detail: string }> = new Map([
@@ -18,6 +19,7 @@ const words: ReadonlyMap<number, { reason: string; detail: string }> = new Map([
   [fault.trailingBytes, { reason: "trailing-bytes", detail: "the record has bytes after its last entry" }],
   [fault.attributeOverrun, { reason: "attribute-overrun", detail: "a path attribute is longer than its entry" }],
   [fault.asPath, { reason: "bad-as-path", detail: "AS_PATH has a segment that is unknown, empty or too long" }],
+  [fault.asZero, { reason: "as-zero", detail: "AS_PATH has AS 0, which malforms it (RFC 7607)" }],
   [fault.time, { reason: "bad-time", detail: "the time of the record is more than a day from that of the peer index table" }],
 ]);
 

@@ -1,9 +1,10 @@
 /** RIB entries (RFC 6396 §4.3.4; with a path identifier, RFC 8050 §4): who sees the prefix, since when, with which path. */
 
-import { isAsPath } from "./as-path.ts";
+import { hasAsZero, isAsPath } from "./as-path.ts";
 import { readU16, readU32 } from "./bytes.ts";
 import { fault } from "./fault.ts";
 import { findAsPath, noAsPath, valueEnd, valueStart } from "./path-attributes.ts";
+import type { Peer } from "./peer-index-table.ts";
 
 /** An entry count is a u16. */
 const entriesMax = 0xffff;
@@ -29,7 +30,7 @@ export class RibEntries {
    *
    * @returns how many entries are in the columns, or a fault (negative).
    */
-  read(bytes: Uint8Array, start: number, end: number, addPath: boolean, peerCount: number): number {
+  read(bytes: Uint8Array, start: number, end: number, addPath: boolean, peers: readonly Peer[]): number {
     if (start + 2 > end) return fault.recordOverrun;
     const count = readU16(bytes, start);
     const lengthAt = addPath ? 10 : 6;
@@ -42,12 +43,15 @@ export class RibEntries {
       const next = attributes + readU16(bytes, at + lengthAt);
       if (next > end) return fault.recordOverrun;
       const peerIndex = readU16(bytes, at);
-      if (peerIndex >= peerCount) return fault.peerOutOfRange;
+      if (peerIndex >= peers.length) return fault.peerOutOfRange;
       const path = findAsPath(bytes, attributes, next);
       const pathStart = path < 0 ? next : valueStart(bytes, path);
       const pathEnd = path < 0 ? next : valueEnd(bytes, path);
-      if (path < noAsPath || !isAsPath(bytes, pathStart, pathEnd)) {
-        if (this.leftOut++ === 0) this.leftOutFault = path < noAsPath ? path : fault.asPath;
+      const isSound = path >= noAsPath && isAsPath(bytes, pathStart, pathEnd);
+      // A router's own routes have no peer, and may name AS 0 as the one that they are from: nobody sent them.
+      const isFromZero = isSound && peers[peerIndex]!.asn !== 0 && hasAsZero(bytes, pathStart, pathEnd);
+      if (!isSound || isFromZero) {
+        if (this.leftOut++ === 0) this.leftOutFault = path < noAsPath ? path : isFromZero ? fault.asZero : fault.asPath;
         at = next;
         continue;
       }

@@ -4,7 +4,7 @@
  */
 
 import type { Prefix } from "@netfacts/address";
-import { encodePath } from "./as-path.ts";
+import { encodePath, hasAsZero } from "./as-path.ts";
 import { readU32 } from "./bytes.ts";
 import { describeFault, fault } from "./fault.ts";
 import { describeRecord, subtype, tableDump, tableDumpV2 } from "./header.ts";
@@ -125,7 +125,7 @@ class RibScan {
   readonly #skipped = new Map<string, Skipped>();
   readonly #routesLeftOut = new Map<string, Skipped>();
   readonly #oldTable = new OldTable();
-  #peerCount = -1;
+  #peers: readonly Peer[] | null = null;
   /** Of the peer index table. */
   #tableTimestamp = 0;
   /** Time of the first peer index table of each collector and view. */
@@ -178,7 +178,7 @@ class RibScan {
   report(bytes: number): RibReport {
     const skipped = [...this.#skipped.values()];
     const routesLeftOut = [...this.#routesLeftOut.values()];
-    if (this.#peerCount < 0 && this.#oldTable.peers.length === 0) {
+    if (this.#peers === null && this.#oldTable.peers.length === 0) {
       const seen = skipped[0]?.examples[0]?.detail;
       const detail = seen === undefined ? "the input is empty" : `no peer index table among ${this.#records} records; the first is ${seen}`;
       throw new MrtError("not-a-rib", this.#name, 0, detail);
@@ -213,7 +213,7 @@ class RibScan {
         offset,
         `has tables of two times, ${timeText(first)} and ${timeText(timestamp)}; keep only the later one`,
       );
-    this.#peerCount = table.peers.length;
+    this.#peers = table.peers;
     this.#tableTimestamp = timestamp;
     this.#seen(timestamp);
     this.#sink.peerIndex(table.peers, collectorId, viewName, timestamp);
@@ -240,6 +240,12 @@ class RibScan {
     }
     this.#seen(timestamp);
     for (const { peer, originatedAt, attributes } of routes) {
+      const path = encodePath(attributes.asPath ?? []);
+      if (peer.asn !== 0 && hasAsZero(path, 0, path.length)) {
+        const { reason, detail } = describeFault(fault.asZero);
+        this.#count(this.#routesLeftOut, reason, true, 1, detail, offset);
+        continue;
+      }
       const index = table.indexOf(peer);
       const sink = this.#sink;
       if (!table.isTold) sink.peerIndex([...table.peers], 0, "", timestamp);
@@ -251,20 +257,19 @@ class RibScan {
       table.isTold = true;
       if (prefix.version === 4) this.#routes4++;
       else this.#routes6++;
-      const path = encodePath(attributes.asPath ?? []);
       sink.route(index, originatedAt, path, 0, path.length, 0);
     }
   }
 
   /** RIB_IPV4_UNICAST and its kin (RFC 6396 §4.3.2): sequence number u32, prefix, entries. */
   #rib(bytes: Uint8Array, start: number, end: number, version: 4 | 6, addPath: boolean, timestamp: number, offset: number): void {
-    const peerCount = this.#peerCount;
-    if (peerCount < 0) throw new MrtError("no-peer-index", this.#name, offset, "a RIB record comes before any peer index table");
+    const peers = this.#peers;
+    if (peers === null) throw new MrtError("no-peer-index", this.#name, offset, "a RIB record comes before any peer index table");
     const nlri = this.#nlri;
     const entries = this.#entries;
     const isOfTable = Math.abs(timestamp - this.#tableTimestamp) <= dumpSecondsMax;
     const at = isOfTable ? nlri.read(bytes, start + 4, end, version === 4 ? 32 : 128) : fault.time;
-    const count = at < 0 ? at : entries.read(bytes, at, end, addPath, peerCount);
+    const count = at < 0 ? at : entries.read(bytes, at, end, addPath, peers);
     if (count < 0) {
       const { reason, detail } = describeFault(count);
       this.#skip(reason, true, detail + sequenceText(bytes, start, end), offset);

@@ -184,7 +184,7 @@ describe("a sound table", () => {
   test("reads the same however it is cut into chunks", async () => {
     const big = Array.from({ length: 3000 }, (_, entry) => ({
       peer: entry % 2,
-      path: `${entry} 2 3`,
+      path: `${entry + 1} 2 3`,
       after: attribute(0xc0, 8, Buffer.alloc(40)),
     }));
     const empty = mrtRecord(13, 6, Buffer.alloc(0));
@@ -284,6 +284,10 @@ describe("a route with malformed attributes", () => {
     ["bad-as-path", attribute(0x40, 2, Buffer.of(2, 2, 0, 0, 0, 1))],
     ["bad-as-path", attribute(0x40, 2, Buffer.of(9, 1, 0, 0, 0, 1))],
     ["bad-as-path", attribute(0x40, 2, Buffer.of(2, 0))],
+    ["as-zero", attribute(0x40, 2, pathBytes("64500 0"))],
+    ["as-zero", attribute(0x40, 2, pathBytes("64500 0 7"))],
+    ["as-zero", attribute(0x40, 2, pathBytes("64500 {0,7}"))],
+    ["as-zero", attribute(0x40, 2, pathBytes("(65001 0) 7"))],
   ];
 
   test.each(malformed)("(%s) is left out and counted, and those of other peers are handed on", async (reason, before) => {
@@ -309,6 +313,13 @@ describe("a route with malformed attributes", () => {
     const { lines, report } = await dump(Buffer.concat([index, ribRecord("10.0.0.0/8", [bad, bad]), good]));
     expect(lines).toEqual([goodLine]);
     expect(report).toMatchObject({ badRoutes: 2, routes: { ipv4: 1 }, prefixes: { ipv4: 1 } });
+  });
+
+  test("is none where a router writes its own route with AS 0, of no peer", async () => {
+    const own = peerIndexRecord([{ address: "0.0.0.0", asn: 0 }]);
+    const { lines, report } = await dump(Buffer.concat([own, ribRecord("10.0.0.0/8", [{ peer: 0, path: "0" }])]));
+    expect(lines).toEqual([`${writtenAt}|B|0.0.0.0|0|10.0.0.0/8|0`]);
+    expect(report).toMatchObject({ badRoutes: 0 });
   });
 
   test("does not hide that its record is of another form", async () => {
@@ -379,6 +390,14 @@ describe("TABLE_DUMP", () => {
       "1700000000|B|2001:db8::7|65007|2001:db8::/32|65007",
     ]);
     expect(report).toMatchObject({ records: 7, routes: { ipv4: 5, ipv6: 1 }, prefixes: { ipv4: 4, ipv6: 1 }, bad: 0, skipped: [] });
+  });
+
+  test("is left out as a route if its path has AS 0, and others are handed on", async () => {
+    const bad = old("10.0.0.0", 8, "192.0.2.7", 65007, path("65007 0"));
+    const { lines, report } = await dump(Buffer.concat([bad, old("10.0.0.0", 8, "192.0.2.8", 65008, path("65008 1"))]));
+    expect(lines).toEqual(["1700000000|B|192.0.2.8|65008|10.0.0.0/8|65008 1"]);
+    expect(report).toMatchObject({ badRoutes: 1, routes: { ipv4: 1 }, prefixes: { ipv4: 1 } });
+    expect(report.routesLeftOut).toMatchObject([{ reason: "as-zero", count: 1, examples: [{ offset: 0 }] }]);
   });
 
   test("that is bad is skipped with its place", async () => {

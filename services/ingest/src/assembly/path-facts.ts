@@ -9,7 +9,7 @@ export const pathOrigin = {
   as: 0,
   /** The value is the number of an AS_SET in `sets`. */
   set: 1,
-  /** The origin is the peer's own AS: the path is empty, or ends in a confederation. */
+  /** The origin is the peer's own AS: the path is empty, or ends in a confederation, or in AS 0, which only a router's own routes have here. */
   peer: 2,
 } as const;
 
@@ -100,7 +100,7 @@ export function readPathFacts({ size, start, bytes }: PathTable): PathFacts {
       }
       originKind[path] = pathOrigin.set;
       originValue[path] = set;
-    } else if (origin === originIsPeer) originKind[path] = pathOrigin.peer;
+    } else if (origin === originIsPeer || origin === 0) originKind[path] = pathOrigin.peer;
     else originValue[path] = origin;
     const hops = reader.read(bytes, from, to);
     if (hops < 0) continue;

@@ -175,7 +175,7 @@ export class UpdateRun {
 
   /**
    * An UPDATE that breaks its format counts as bad. If its prefixes can be read, all of them are withdrawn (RFC 7606 §2: treat-as-withdraw), also
-   * where it announces some without a mandatory attribute (§3 d): else the route before it would stay for hours.
+   * where it announces some without a mandatory attribute (§3 d) or with AS 0 in the path (RFC 7607): else the route before it would stay for hours.
    *
    * A record whose time is far from that of the record before, while the next one goes on there, counts as bad too. It has the time of the record before.
    *
@@ -241,9 +241,9 @@ export class UpdateRun {
       this.report.sent++;
       return;
     }
-    const missing = isMalformed ? null : missingAttribute(body);
-    if (missing !== null) this.#bad(offset, missing);
-    const isBad = isMalformed || missing !== null;
+    const unusable = isMalformed ? null : unusableAttribute(body);
+    if (unusable !== null) this.#bad(offset, unusable);
+    const isBad = isMalformed || unusable !== null;
     this.report.messages++;
     const number = this.#peerOf(peer.address, peer.asn);
     this.#withdraw(withdrawn, number);
@@ -290,10 +290,11 @@ export class UpdateRun {
   }
 }
 
-/** RFC 7606 §3 d: what an UPDATE that announces unicast prefixes of IP must have. Null: nothing is missing. */
-function missingAttribute({ announced, attributes }: UpdateBody): string | null {
+/** RFC 7606 §3 d and RFC 7607: why the unicast prefixes of IP that an UPDATE announces count as withdrawn. Null: it announces none, or they count. */
+function unusableAttribute({ announced, attributes }: UpdateBody): string | null {
   const { origin, asPath, nextHop, mpReach } = attributes;
   if (announced.length === 0 && !mpReach.some(({ safi, prefixes }) => safi === 1 && prefixes !== null && prefixes.length > 0)) return null;
   const missing = origin === null ? "ORIGIN" : asPath === null ? "AS_PATH" : announced.length > 0 && nextHop === null ? "NEXT_HOP" : null;
-  return missing === null ? null : `the message announces prefixes without ${missing}`;
+  if (missing !== null) return `the message announces prefixes without ${missing}`;
+  return asPath?.some(({ asns }) => asns.includes(0)) ? "AS_PATH has AS 0, which malforms it (RFC 7607)" : null;
 }

@@ -116,7 +116,7 @@ function slowOrigin(path: string, peer: WrittenPeer): string {
   const set = /\{([\d,]*)\}$/.exec(path);
   if (set !== null) return `{${[...new Set((set[1] ?? "").split(",").map(Number))].sort((a, b) => a - b).join()}}`;
   const last = /(\d+)$/.exec(path);
-  if (last !== null) return `AS${last[1]}`;
+  if (last !== null && last[1] !== "0") return `AS${last[1]}`;
   return peer.asn === 0 ? "none" : `AS${peer.asn}`;
 }
 
@@ -228,9 +228,13 @@ const prefixText = fc.constantFrom(
   "2001:db8::/32",
   "ffff::/15",
 );
+/** Only a router's own routes, of no peer, may name AS 0. */
+const route = fc
+  .record({ peer: fc.nat(peers.length - 1), path })
+  .map((made) => (made.path === "4294967295" && peers[made.peer]?.asn === 0 ? { ...made, path: "0" } : made));
 const record = fc.record({
   prefix: prefixText,
-  routes: fc.array(fc.record({ peer: fc.nat(peers.length - 1), path }), { minLength: 1, maxLength: 6 }),
+  routes: fc.array(route, { minLength: 1, maxLength: 6 }),
   addPath: fc.boolean(),
 });
 const rib = fc.record({ peers: fc.constant(peers), records: fc.array(record, { maxLength: 25 }) });

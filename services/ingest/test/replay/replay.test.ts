@@ -116,11 +116,10 @@ test("a session that comes up begins without the routes of the one before, whose
 test.each([
   ["with a malformed ORIGIN", badOrigin, "ORIGIN 9"],
   ["without AS_PATH", withoutPath, "without AS_PATH"],
-])("an update %s withdraws all of its prefixes and counts as bad (RFC 7606)", async (_, damage, detail) => {
+  ["with AS 0 in its path", (message: Buffer) => message, "AS 0", "64500 5 0"],
+])("an update %s withdraws all of its prefixes and counts as bad (RFC 7606)", async (_, damage, detail, path = "64500 5") => {
   const announced = ["10.0.0.0/8", "192.0.2.0/24"];
-  const { lines, updates } = await replayed(smallRib, [
-    damage(update(first, { withdrawn: ["2001:db8::/32"], announced, path: "64500 5" })),
-  ]);
+  const { lines, updates } = await replayed(smallRib, [damage(update(first, { withdrawn: ["2001:db8::/32"], announced, path }))]);
   expect(lines).toEqual(["10.0.0.0/8|2001:db8::2|4200000001|0|4200000001 7"]);
   expect(updates).toMatchObject({ records: 1, bad: 1, announced: 0, withdrawn: 2, withdrawnUnknown: 1 });
   expect(updates.badExamples[0]?.detail).toContain(detail);

@@ -57,9 +57,10 @@ export function slowlyReplayed(rib: Uint8Array, updates: readonly Uint8Array[]):
     const unicast = (lists: Attributes["mp_reach_nlri"]) =>
       (lists ?? []).flatMap(({ safi, prefixes }) => (safi === 1 ? (prefixes ?? []) : []));
     for (const prefix of [...withdrawn, ...unicast(attributes.mp_unreach_nlri)]) put(prefix, peer, null);
-    // RFC 7606 §2 and §3 d.
+    // RFC 7606 §2 and §3 d, and RFC 7607.
     const { origin, as_path = null, next_hop } = attributes;
-    const isWhole = "json" in reading && origin !== undefined && (announced.length === 0 || next_hop !== undefined);
+    const isWhole =
+      "json" in reading && origin !== undefined && (announced.length === 0 || next_hop !== undefined) && !/\b0\b/.test(as_path ?? "");
     for (const prefix of [...announced, ...unicast(attributes.mp_reach_nlri)]) put(prefix, peer, isWhole ? as_path : null);
   }
   return [...table].map(([route, path]) => `${route}|${path}`).sort();
