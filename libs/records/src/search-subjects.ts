@@ -1,6 +1,15 @@
 /** What the text of a search itself names: an AS number, an address, a prefix, or a host name with an address in it. */
 
-import { type Address, formatAddress, formatPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import {
+  type Address,
+  formatAddress,
+  formatPrefix,
+  type Prefix,
+  type PrefixReading,
+  parseAddress,
+  parseAsn,
+  parsePrefix,
+} from "@netfacts/address";
 import type { SearchMatch, SearchResult } from "@netfacts/contracts";
 import { lookupSpecialPurpose, lookupSpecialPurposePrefix, matchRoute, type RouteTable } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
@@ -18,7 +27,7 @@ export interface Subjects {
 const originsMax = 3;
 
 export function subjectsOf(q: string, notes: AnswerNotes): Subjects {
-  const text = hostOfUrl(q);
+  const text = addressAlone(hostOfUrl(q));
   const list = new SubjectList(text, notes);
   const number = /^ASN?[\s:#-]*(\d[\d.]*)$/i.exec(text)?.[1];
   const asn = parseAsn(number ?? text);
@@ -137,6 +146,20 @@ function hostOfUrl(text: string): string {
       ?.slice(1)
       .find((host) => host !== undefined) ?? text
   );
+}
+
+/** An address in brackets, with a port, with a zone, or as it is. */
+const writtenForms = [/^\[([^\]%]+)(?:%[^\]]+)?\](?::\d{1,5})?$/, /^([\d.]+):\d{1,5}$/, /^([^%]+)%[\w.-]+$/, /^(.+)$/];
+
+/** The address or prefix of a text that has nothing else but a port, a zone, and the marks around it in logs and sentences; else the text. */
+function addressAlone(text: string): string {
+  const bare = text.replace(/^["'(<]+/, "").replace(/[/"')>,;.]+$/, "");
+  const parts = writtenForms.map((form) => form.exec(bare)?.[1] ?? "");
+  return parts.find((part) => parseAddress(part) !== null || !isSyntaxFault(parsePrefix(part))) ?? text;
+}
+
+function isSyntaxFault(reading: PrefixReading): boolean {
+  return !reading.ok && reading.fault === "syntax";
 }
 
 /** `193.0` and `2001:67c:` as the prefix of all addresses that begin so. */

@@ -314,12 +314,34 @@ describe("what a text names", () => {
     expect(links).toEqual(expect.arrayContaining([`/api/v1/ip/${ip}`, `/api/v1/reverse-dns/${ip}`, "/api/v1/asn/AS3333"]));
   });
 
-  test.each(["999-1-1-1.example.net", "1.2.3.in-addr.arpa", "host-1-2-3.example.net", "300.400.", "1:2:3:4:5:6:7:8:9"])(
-    "%s has no address in it",
-    (q) => {
-      expect(search(named, q).results.items.filter(({ type }) => type !== "country")).toEqual([]);
-    },
-  );
+  test.each([
+    "999-1-1-1.example.net",
+    "1.2.3.in-addr.arpa",
+    "host-1-2-3.example.net",
+    "300.400.",
+    "1:2:3:4:5:6:7:8:9",
+    "193.0.6.999:443",
+    "[193.0.6]:80",
+  ])("%s has no address in it", (q) => {
+    expect(search(named, q).results.items.filter(({ type }) => type !== "country")).toEqual([]);
+  });
+
+  test.each([
+    ["193.0.6.139:443", "/api/v1/ip/193.0.6.139"],
+    ["193.0.6.139.", "/api/v1/ip/193.0.6.139"],
+    ['"193.0.6.139",', "/api/v1/ip/193.0.6.139"],
+    ["(193.0.6.139)", "/api/v1/ip/193.0.6.139"],
+    ["193.0.0.0/21;", "/api/v1/prefix/193.0.0.0/21"],
+    ["[2a00:1::1]", "/api/v1/ip/2a00:1::1"],
+    ["[2a00:1::1]:443", "/api/v1/ip/2a00:1::1"],
+    ["[fe80::1%eth0]:22", "/api/v1/ip/fe80::1"],
+    ["fe80::1%eth0", "/api/v1/ip/fe80::1"],
+    ["<2a00:1::1>.", "/api/v1/ip/2a00:1::1"],
+    ["2a00:1::/32,", "/api/v1/prefix/2a00:1::/32"],
+    ["::ffff:193.0.6.139,", "/api/v1/ip/::ffff:193.0.6.139"],
+  ])("%s is the address or prefix in it", (q, link) => {
+    expect(search(named, q).results.items[0]).toMatchObject({ match: "exact", link });
+  });
 
   test("an organisation is one result with its ASes, and leads to the first", () => {
     const [first] = search(named, "ripe ncc").results.items.filter(({ type }) => type === "organisation");
