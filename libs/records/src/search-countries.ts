@@ -1,4 +1,4 @@
-/** Countries by the words of their names, and by their codes. */
+/** Countries by the words of their names, of other names that people use (`UK`, `USA`, `Turkey`), and by their codes. */
 
 import { foldedWords, isOneEdit, mayBeMisspelt, rankOf, ranks } from "@netfacts/snapshot";
 import countries from "i18n-iso-countries/index.js";
@@ -9,29 +9,37 @@ export interface RankedCountry {
   readonly rank: number;
 }
 
-/** In the order of their codes. */
+const names = countries.getNames("en", { select: "all" });
+
+/** In the order of their codes. `forms`: the words of the title, and those that it would have with each other name. */
 const listed = Object.keys(countries.getAlpha2Codes())
   .sort()
   .map((code) => {
     const title = `${countryFlag(code)?.name ?? code} (${code})`;
-    return { title, words: foldedWords(title).map(({ text }) => text) };
+    const titles = [title, ...(names[code] ?? []).map((name) => `${name} (${code})`)];
+    return { title, forms: titles.map((each) => foldedWords(each).map(({ text }) => text)) };
   });
 
-/** The countries whose title matches every word, and how many have each rank. */
+/** The countries of which a form matches every word, by their best one, and how many have each rank. */
 export function countryRanks(words: readonly string[]): { readonly counts: Uint32Array; readonly found: readonly RankedCountry[] } {
   const counts = new Uint32Array(ranks);
   const found: RankedCountry[] = [];
   if (words.length === 0) return { counts, found };
-  for (const country of listed) {
-    const levels = words.map((word) => Math.min(...country.words.map((other) => levelBetween(word, other))));
-    const worst = Math.max(...levels);
-    if (worst === noLevel) continue;
-    const isAtStart = levelBetween(words[0] as string, country.words[0] as string) !== noLevel;
-    const rank = rankOf(worst, isAtStart, country.words.length);
+  for (const { title, forms } of listed) {
+    const rank = Math.min(...forms.map((form) => formRank(words, form)));
+    if (rank === Number.POSITIVE_INFINITY) continue;
     counts[rank] = (counts[rank] as number) + 1;
-    found.push({ title: country.title, rank });
+    found.push({ title, rank });
   }
   return { counts, found };
+}
+
+/** Infinite: a word matches none of the form's. */
+function formRank(words: readonly string[], form: readonly string[]): number {
+  const levels = words.map((word) => Math.min(...form.map((other) => levelBetween(word, other))));
+  const worst = Math.max(...levels);
+  if (worst === noLevel) return Number.POSITIVE_INFINITY;
+  return rankOf(worst, levelBetween(words[0] as string, form[0] as string) !== noLevel, form.length);
 }
 
 const noLevel = 3;
