@@ -127,7 +127,7 @@ class StoredInputs {
 
   /** One object for equal ones. */
   #placeOf(place: PlaceNames): PlaceNames | null {
-    if (place.country === null) return null;
+    if (place.country === null && place.city === null) return null;
     const key = JSON.stringify(place);
     const known = this.#places.get(key) ?? place;
     this.#places.set(key, known);

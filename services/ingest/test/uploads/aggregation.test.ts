@@ -111,6 +111,13 @@ test("an uploaded geofeed replaces the one before of its source, as soon as it i
     (place) => place?.[1] === "Gouda",
   );
   expect(await placeOf("198.51.100.1")).toBeNull();
+  // A city alone is a place, as it is in a listed geofeed.
+  await send(service, "198.51.100.0/24,,,Leiden,\n", { upload: "city", source: "city", type });
+  await until(
+    () => placeOf("198.51.100.1"),
+    (place) => place?.[1] === "Leiden",
+  );
+  await service.ask("DELETE", `${observationsPath}?source=city`);
   // Without it the list's own counts again.
   await service.ask("DELETE", `${observationsPath}?source=isp`);
   await service.ask("DELETE", `${observationsPath}?source=mark`);
