@@ -26,14 +26,20 @@ export type AuditAction = (typeof auditActions)[number];
 export const AuditRecord = record({
   id: member(Type.String(), "Id of the entry."),
   at: member(Timestamp, "Time of the entry, which is written just before the action."),
-  actor: member(Type.String(), "Who acted: `key:7Q9M3W8K`, `cli:root`."),
+  actor: member(
+    Type.String(),
+    "Who acted: `key:<id>` for an operator's key, `cli:<user>` for the command line, `bootstrap` for the first key, `schedule` or `start` for runs that ingest starts by itself.",
+  ),
   action: member(Type.String(), "Action: `key.revoke`, `plan.put`, `profile.put`."),
   target: member(
     NullableText,
     "Target of the action: key id, plan name, AS, source, address, prefix, run or snapshot; null if there is none.",
   ),
-  address: member(NullableText, "Origin of the action: client address, or `cli` for the command line; null if unknown."),
-  key_id: member(NullableText, "Key that authorised the action; null for the command line."),
+  address: member(
+    NullableText,
+    "Origin of the action: client address, or `cli` for the command line; null if unknown, and for `bootstrap`, `schedule` and `start`.",
+  ),
+  key_id: member(NullableText, "Key that authorised the action; null if no key did, as for the command line."),
   details: member(Type.Unknown(), "Details of the action. They never contain a secret."),
 });
 export type AuditRecord = Static<typeof AuditRecord>;

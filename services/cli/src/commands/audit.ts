@@ -28,7 +28,7 @@ export const audit: RegisterCommand = (program, context) => {
     .option("--limit <count>", "maximum number of entries", parseLimit, limitDefault)
     .option("--since <when>", "start time: 2026-11-01, 2026-11-01T12:00Z, or 7d for the last 7 days", time)
     .option("--until <when>", "end time (exclusive)", time)
-    .option("--actor <who>", "key:7Q9M3W8K, cli:root")
+    .option("--actor <who>", "key:7Q9M3W8K, cli:root, bootstrap, schedule or start")
     .addOption(new Option("--action <what>", "only this action").choices(auditActions))
     .option("--target <id>", "key id, plan name, AS, source, address, prefix, run or snapshot")
     .action(async (options: AuditOptions, command) => {
