@@ -53,7 +53,7 @@ interface RunOnceOptions extends Omit<FirstDataOptions, "sources" | "samples"> {
   readonly showReport: boolean;
 }
 
-/** One run, kept in the store whatever becomes of it. */
+/** One run, audited, and kept in the store whatever becomes of it. */
 async function runOnce({
   snapshots,
   store,
@@ -68,8 +68,10 @@ async function runOnce({
   const config = await readSources(file, { overrides: overridesIn(stateFolder) });
   const startedAt = Date.now();
   const id = newRunId(startedAt);
+  const actor = "start";
   const save = (state: "running" | "succeeded" | "failed", report: RunReport | null) =>
-    store.runs.save({ id, startedAt, endedAt: state === "running" ? null : Date.now(), state, report });
+    store.runs.save({ id, startedAt, endedAt: state === "running" ? null : Date.now(), state, report: { started_by: actor, ...report } });
+  await store.audit.append({ at: startedAt, actor, action: "run.start", target: id, address: null, keyId: null, details: null });
   await save("running", null);
   const progress = showProgress(out);
   try {

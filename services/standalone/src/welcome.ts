@@ -13,7 +13,7 @@ export interface WelcomeOptions {
   readonly operatorUrl: string | null;
   readonly folder: string;
   readonly generation: Generation;
-  /** null: the first key was made, and shown, at an earlier start. */
+  /** null: the first key was made at an earlier start, or is that of `ADMIN_KEY`. */
   readonly firstKey: CreatedKey | null;
   readonly hasConsole: boolean;
 }
@@ -36,7 +36,7 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
     lines.push(`Your API key, shown only once: ${firstKey.secret}`, "", "Try it:", curlLine(url, firstKey.secret));
   } else {
     lines.push(
-      "Your key was shown at the first start. To create another one:",
+      "A key is shown only when it is created. To create one:",
       `  bin/netfacts keys create --label mine --data-dir ${shellWord(folder)}`,
       "",
       "With your key in NETFACTS_KEY:",

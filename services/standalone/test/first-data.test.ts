@@ -42,3 +42,20 @@ test("is kept as a run of its own, named as those of the service are, also of tw
   expect(runs.map(({ id }) => id)).toEqual(Array(2).fill(expect.stringMatching(/^20261121T085500Z-[0-9a-f]{6}$/)));
   expect(runs.map(({ state }) => state)).toEqual(["succeeded", "succeeded"]);
 });
+
+test("says in its run and in the audit that the start began it", async () => {
+  await ensureData({
+    snapshots: openDataFolder(folder),
+    store,
+    stateFolder: join(folder, "ingest"),
+    fetching: { FETCH_CONTACT: "", FETCH_CA_FILE: "" },
+    sources: "",
+    samples: smallSources(join(folder, "list"), "NL"),
+    out: { isTTY: false, write: () => true } as unknown as NodeJS.WriteStream,
+    signal: new AbortController().signal,
+  });
+  const [run] = await store.runs.list(1);
+  expect(run?.report).toMatchObject({ started_by: "start" });
+  const entries = await store.audit.list({ limit: 10 });
+  expect(entries).toEqual([expect.objectContaining({ actor: "start", action: "run.start", target: run?.id, address: null, keyId: null })]);
+});

@@ -26,3 +26,7 @@ test.each(["../x/my data/home", "it's $HOME", "a;b", "plain/home"])("the printed
 test("a data folder that needs no quotes has none", () => {
   expect(welcome("../.netfacts-1/home")).toContain("--data-dir ../.netfacts-1/home\n");
 });
+
+test("does not say that a key was shown when there may have been none to show", () => {
+  expect(welcome("home")).toContain("A key is shown only when it is created. To create one:\n  bin/netfacts keys create");
+});

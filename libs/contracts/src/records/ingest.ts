@@ -145,7 +145,7 @@ const summaryMembers = {
   ended_at: member(NullableTimestamp, "Time at which the run ended; null while it is running."),
   started_by: member(
     NullableText,
-    "Initiator of the run: `key:<id>` for an operator's key, `cli:<user>` for the command line, `start` for the first import of an installation, `schedule`; null if unknown.",
+    "Initiator of the run: `key:<id>` for an operator's key, `cli:<user>` for the command line, `start` for an import that ingest begins with, `schedule`; null if unknown.",
   ),
   snapshot: member(NullableText, publishedSnapshot),
   replaces: member(NullableText, "For a rollback: the snapshot that was to be replaced by an earlier one. Null for an import."),
