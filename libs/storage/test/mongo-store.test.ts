@@ -308,4 +308,12 @@ describe("faults", () => {
     const faults = [13, 18, 14_031, 91].map((code) => asStoreError("mongodb://db/netfacts", new MongoServerError({ code, message: "no" })));
     expect(faults.map((error) => (error as StoreError).fault)).toEqual(["readonly", "readonly", "full", "unavailable"]);
   });
+
+  test.each([
+    ["bad auth : Authentication failed.", "readonly", "readWrite"],
+    ["you are over your space quota, using 513 MB of 512 MB", "full", "disk space"],
+  ])("that Atlas names by one code are told apart by its words: %s", (message, fault, remedy) => {
+    const error = asStoreError("mongodb://db/netfacts", new MongoServerError({ code: 8_000, message }));
+    expect(error).toMatchObject({ fault, message: expect.stringContaining(remedy) });
+  });
 });

@@ -6,14 +6,17 @@ import { StoreError, type StoreFault } from "../store-error.ts";
 const remedies: Partial<Record<StoreFault, string>> = {
   unavailable: "check that the MongoDB server runs and can be reached from here; nothing needs to be restarted",
   readonly: "check user and password in its URI, and give the user the role readWrite on this database",
-  full: "free some space on the server's disk",
+  full: "give the server more disk space, or free some",
 };
+
+/** Atlas has one code for all that it refuses: a login, and writes beyond the space of the cluster. */
+const atlasError = 8_000;
 
 /** Server error codes that say more than "unavailable" (mongodb.com/docs/manual/reference/error-codes). */
 const faultsByCode: Readonly<Record<number, StoreFault>> = {
   13: "readonly", // Unauthorized
   18: "readonly", // AuthenticationFailed
-  8000: "readonly", // the same at Atlas
+  [atlasError]: "readonly",
   14031: "full", // OutOfDiskSpace
 };
 
@@ -37,7 +40,8 @@ export function asStoreError(shown: string, error: unknown): unknown {
   if (!(error instanceof MongoError) || error instanceof MongoInvalidArgumentError || isDuplicateKey(error)) return error;
   if (closedNames.has(error.name)) return mongoFault("closed", shown, "is closed", error);
   const code = error instanceof MongoServerError && typeof error.code === "number" ? error.code : 0;
-  return mongoFault(faultsByCode[code] ?? "unavailable", shown, error.message, error);
+  const isOverQuota = code === atlasError && /quota/i.test(error.message);
+  return mongoFault(isOverQuota ? "full" : (faultsByCode[code] ?? "unavailable"), shown, error.message, error);
 }
 
 /** `ECONNRESET`, `EPIPE` and their like, `ERR_STREAM_DESTROYED`, `ERR_SOCKET_CLOSED`. */
