@@ -222,6 +222,27 @@ describe("a reply that is lost", () => {
   }
 });
 
+test("the lease of a dead owner ends in its time when the server's clock was set back, and not that of one who lives", async () => {
+  const store = await open();
+  const leases = raw.db(`store-${databases}`).collection<{ _id: string; at: Date }>("leases");
+  const ahead = () => leases.updateOne({ _id: "ingest" }, { $set: { at: new Date(Date.now() + 3_600_000) } });
+  const { lease } = await store.leases.acquire("ingest", "dead", 200);
+  await ahead();
+  const met = await store.leases.acquire("ingest", "next", 60_000);
+  expect(met).toMatchObject({ outcome: "taken", lease: { owner: "dead", fence: lease.fence } });
+  expect(met.lease.until).toBeLessThan(lease.until + 1_800_000);
+  const since = performance.now();
+  let held = await store.leases.acquire("ingest", "next", 60_000);
+  for (; held.outcome === "taken" && performance.now() - since < 30_000; await sleep(20))
+    held = await store.leases.acquire("ingest", "next", 60_000);
+  expect(held).toMatchObject({ outcome: "held", lease: { owner: "next", fence: lease.fence + 1 } });
+
+  await ahead();
+  expect(await store.leases.acquire("ingest", "third", 60_000)).toMatchObject({ outcome: "taken", lease: { owner: "next" } });
+  expect(await store.leases.renew("ingest", "next", 60_000)).toMatchObject({ outcome: "held", lease: { owner: "next" } });
+  expect(await store.leases.acquire("ingest", "third", 60_000)).toMatchObject({ outcome: "taken", lease: { owner: "next" } });
+});
+
 describe("what is sent", () => {
   test("asks for a majority's journal, and for no repetition by the driver", async () => {
     const store = await open(proxy.url);

@@ -1,4 +1,9 @@
-/** Leases in MongoDB. The server stamps and tells every time; a change is written only over the state that was read. */
+/**
+ * Leases in MongoDB. The server stamps and tells every time; a change is written only over the state that was read.
+ *
+ * A server whose clock was set back would keep a dead owner's lease for as long as it was set back: whoever meets a stamp of the future lets
+ * the lease's time begin again.
+ */
 
 import type { Collection } from "mongodb";
 import type { Lease, LeaseOutcome, LeaseRepository } from "../lease-repository.ts";
@@ -17,7 +22,9 @@ export function mongoLeases(connection: MongoConnection): LeaseRepository {
     for (;;) {
       const found = await within(() => look(leases(), name));
       if (found.owner !== null && found.owner !== owner && untilOf(found) > found.seen.getTime()) {
-        return { outcome: "taken", lease: toLease(found, found.owner) };
+        const at = new Date(Math.min(found.at.getTime(), found.seen.getTime()));
+        if (at < found.at) await within(() => beginAgain(leases(), found));
+        return { outcome: "taken", lease: toLease({ ...found, at }, found.owner) };
       }
       const fence = found.fence + (found.owner === owner ? 0 : 1);
       const taken = await within(() =>
@@ -69,6 +76,11 @@ async function look(leases: Collection<LeaseDocument>, name: string): Promise<Le
       if (!isDuplicateKey(error)) throw error;
     }
   }
+}
+
+/** Its owner keeps it: what it has renewed meanwhile stays as it is. */
+async function beginAgain(leases: Collection<LeaseDocument>, { _id, version }: LeaseDocument): Promise<void> {
+  await leases.updateOne({ _id, version }, { $inc: { version: 1 }, $currentDate: { at: true } });
 }
 
 function untilOf({ at, ttlMs }: LeaseDocument): number {
