@@ -54,6 +54,31 @@ test.each<[string, Behaviour]>([
   expect(await service.metric("netfacts_rdns_lookups_total", `outcome="${failure}"`)).toBe(1);
 });
 
+test("an answer that was kept by a clock which was ahead ends when the clock is set back", async () => {
+  const { server, service } = await both(named, patient);
+  service.advance(3_600);
+  await service.ask(ip);
+  service.advance(-3_600);
+  server.behave(({ name }) => ({ answers: [ptr(name, "b.example", 100)] }));
+  const { record, reply } = await service.ask(ip);
+  expect(record).toMatchObject({
+    names: [{ name: "b.example" }],
+    cache: { hit: false, stale: false, stored_at: "2026-11-21T09:00:02Z", expires_at: "2026-11-21T09:01:42Z" },
+  });
+  expect(reply.maxAgeSeconds).toBeLessThanOrEqual(100);
+});
+
+test("the pause after a failure is no longer when the clock is set back in it", async () => {
+  const { server, service } = await both(named, patient);
+  await service.ask(ip);
+  server.behave(() => ({ rcode: 2 }));
+  service.advance(3_600);
+  expect((await service.ask(ip)).record.cache).toMatchObject({ hit: true, stale: true });
+  service.advance(-3_400);
+  server.behave(({ name }) => ({ answers: [ptr(name, "b.example", 100)] }));
+  expect((await service.ask(ip)).record).toMatchObject({ names: [{ name: "b.example" }], cache: { stale: false } });
+});
+
 test("after a failure it is tried again in a moment, not with each request, and a new answer ends it", async () => {
   const { server, service } = await both(named);
   await service.ask(ip);

@@ -51,6 +51,14 @@ export interface Entry {
   readonly expiresAt: number;
 }
 
+/** Clocks of replicas differ. */
+const clocksDifferMs = 60_000;
+
+/** It was stored by a clock that was ahead, of another replica or of this one before it was set back: its end says nothing. */
+export function isOfFuture({ storedAt }: Pick<Entry, "storedAt">, now: number): boolean {
+  return storedAt > now + clocksDifferMs;
+}
+
 /** The first part that expires ends it all. */
 export function makeEntry({ status, ttl, names, namesTotal, dnssec, forward }: Finding, now: number, rules: KeepingRules): Entry {
   let seconds = lifetimeSeconds(status, ttl, rules);

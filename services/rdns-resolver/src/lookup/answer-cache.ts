@@ -4,7 +4,7 @@
  */
 
 import type { Address } from "@netfacts/address";
-import { type Entry, isAnswer } from "../domain/resolution.ts";
+import { type Entry, isAnswer, isOfFuture } from "../domain/resolution.ts";
 import { Addressed, AddressTable } from "./address-table.ts";
 import { type Linked, RecencyList } from "./recency.ts";
 
@@ -100,14 +100,20 @@ export class AnswerCache<Flight> {
   }
 
   #isShown(entry: Entry, now: number): boolean {
-    return isAnswer(entry) && now < entry.expiresAt + this.#options.staleMaxSeconds * 1_000;
+    return isAnswer(entry) && !isOfFuture(entry, now) && now < entry.expiresAt + this.#options.staleMaxSeconds * 1_000;
   }
 
   /** True once it is time to renew a popular answer, unless that failed a moment ago. */
-  isDue({ entry, hits, retryAt }: Place<Flight>, now: number): boolean {
+  isDue(place: Place<Flight>, now: number): boolean {
+    const { entry, hits } = place;
     if (entry === null) return false;
     const part = ((entry.expiresAt - entry.storedAt) * this.#options.refreshPercent) / 100;
-    return hits >= popularHits && entry.expiresAt - now < part && retryAt <= now;
+    return hits >= popularHits && entry.expiresAt - now < part && !this.isPutOff(place, now);
+  }
+
+  /** An attempt has failed a moment ago. A time that is farther away is of a clock that was set back since. */
+  isPutOff({ retryAt }: Place<Flight>, now: number): boolean {
+    return retryAt > now && retryAt <= now + this.#options.failureTtlSeconds * 1_000;
   }
 
   /**
@@ -185,7 +191,7 @@ export class AnswerCache<Flight> {
 }
 
 export function isAlive(entry: Entry, now: number): boolean {
-  return entry.expiresAt > now;
+  return entry.expiresAt > now && !isOfFuture(entry, now);
 }
 
 function hasFailedForward({ names }: Entry): boolean {

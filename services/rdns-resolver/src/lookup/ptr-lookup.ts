@@ -97,7 +97,7 @@ export class PtrLookup {
         if (this.#cache.isDue(place, now)) this.#refresh(place, ip);
         return { kind: "entry", entry: kept, hit: true, stale: false, failure: null, freshUntil: kept.expiresAt, ...noEffort };
       }
-      if (place.retryAt > now) return staleResult(kept, place.retryAt, null, noEffort);
+      if (this.#cache.isPutOff(place, now)) return staleResult(kept, place.retryAt, null, noEffort);
     }
 
     const started = performance.now();

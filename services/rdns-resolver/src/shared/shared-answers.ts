@@ -5,7 +5,7 @@ import { ForwardConfirmation } from "@netfacts/contracts";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { Entry, KeepingRules } from "../domain/resolution.ts";
-import { isAnswer } from "../domain/resolution.ts";
+import { isAnswer, isOfFuture } from "../domain/resolution.ts";
 import type { SharedStore } from "./shared-store.ts";
 
 export type ReadOutcome = "hit" | "miss" | "failed" | "skipped" | "unreadable";
@@ -35,8 +35,6 @@ const pauseMs = 1_000;
 const lifeMinSeconds = 10;
 /** In place of an answer that does not count any more. */
 const ended = "ended";
-/** Clocks of replicas differ. */
-const clocksDifferMs = 60_000;
 
 const Whole = Type.Integer({ minimum: 0 });
 const EntryText = Type.Object({
@@ -132,7 +130,7 @@ export class SharedAnswers {
     const isPlausible =
       life > 0 &&
       life <= Math.max(lifeMaxSeconds, rules.ttlMinSeconds) * 1_000 &&
-      value.storedAt <= clock.now() + clocksDifferMs &&
+      !isOfFuture(value, clock.now()) &&
       value.names.length <= Math.min(namesMax, value.namesTotal) &&
       value.negative === (value.status !== "ok") &&
       value.negative === (value.names.length === 0);
