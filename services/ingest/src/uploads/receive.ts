@@ -61,7 +61,7 @@ const countEvery = 50;
  * @throws ProblemError for a body that breaks a bound, is cut, or is of another file or format; whatever the body throws. Lines that were read are stored, but those of another format.
  */
 export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
-  const { body, upload, offset, isPart, bytesMax, secondsMax, clock } = options;
+  const { body, upload, offset, isPart, bytesMax, secondsMax } = options;
   const batch = new Batch(options);
   const lines = new UploadLines(upload.offset, upload.checksum);
   let skip = upload.offset - offset;
@@ -71,7 +71,7 @@ export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
   /** The first two bytes of the file, which may come in two pieces. */
   let head = Buffer.alloc(0);
   const { slowMs = slowMsDefault, stopping } = options;
-  const pieces = timely(body, { slowMs, endsAt: clock.now() + secondsMax * 1_000, clock, stopping });
+  const pieces = timely(body, { slowMs, endsAt: performance.now() + secondsMax * 1_000, stopping });
   try {
     for await (const piece of pieces) {
       if (offset === 0 && position < 2) head = Buffer.concat([head, piece.subarray(0, 2 - position)]);
@@ -245,29 +245,30 @@ class Batch {
   }
 }
 
-interface Timing extends Pick<ReceiveOptions, "clock" | "stopping"> {
+interface Timing extends Pick<ReceiveOptions, "stopping"> {
   readonly slowMs: number;
+  /** Of `performance.now()`: a clock that is set meanwhile changes nothing. */
   readonly endsAt: number;
 }
 
 /** The pieces of a body, unless it is slow, goes on for too long, or the process stops. */
-async function* timely(body: AsyncIterable<Uint8Array>, { slowMs, endsAt, clock, stopping }: Timing): AsyncGenerator<Uint8Array, void> {
+async function* timely(body: AsyncIterable<Uint8Array>, { slowMs, endsAt, stopping }: Timing): AsyncGenerator<Uint8Array, void> {
   const pieces = body[Symbol.asyncIterator]();
   let [waited, bytes] = [0, 0];
   try {
     for (;;) {
-      const from = clock.now();
+      const from = performance.now();
       if (from >= endsAt) throw new ProblemError("request_timeout", { detail: "The upload took longer than one request may." });
       const leftMs = Math.min(slowMs - waited, endsAt - from);
       const next = await within(leftMs, pieces.next(), stopping);
       if (stopping?.aborted === true && next?.done !== true)
         throw new ProblemError("shutting_down", { detail: "Ingest is shutting down. Resume the upload in a few seconds." });
       if (next === null) {
-        const detail = clock.now() >= endsAt ? "The upload took longer than one request may." : "The body arrives too slowly.";
+        const detail = performance.now() >= endsAt ? "The upload took longer than one request may." : "The body arrives too slowly.";
         throw new ProblemError("request_timeout", { detail });
       }
       if (next.done === true) return;
-      waited += clock.now() - from;
+      waited += performance.now() - from;
       bytes += next.value.length;
       if (bytes >= slowBytes) [waited, bytes] = [0, 0];
       yield next.value;

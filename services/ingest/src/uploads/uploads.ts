@@ -125,14 +125,14 @@ export class Uploads {
 
   async #erase(what: Deletion): Promise<{ readonly deleted: number; readonly complete: boolean }> {
     const { repository, clock } = this.#deps;
-    const until = clock.now() + deletionMsMax;
+    const until = performance.now() + deletionMsMax;
     const progress = { deleted: 0, complete: true };
     const removeAll = async (selector: Parameters<ObservationRepository["remove"]>[0]): Promise<boolean> => {
       for (;;) {
         const removed = await repository.remove(selector, removedAtOnce);
         progress.deleted += removed;
         if (removed < removedAtOnce) return true;
-        if (clock.now() > until || this.#stopping.signal.aborted) return false;
+        if (performance.now() > until || this.#stopping.signal.aborted) return false;
       }
     };
     if ("address" in what || "prefix" in what) {

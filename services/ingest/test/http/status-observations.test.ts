@@ -393,6 +393,27 @@ test("UTF-16 text is refused also if its first piece is one byte", async () => {
   await expect(sent).rejects.toMatchObject({ code: "invalid_body", message: expect.stringContaining("The file is UTF-16 text") });
 });
 
+test("a clock that is set during an upload neither ends it nor lets a silent one wait", async () => {
+  const { receive } = await import("../../src/uploads/receive.ts");
+  const repository = service.observations;
+  const bounds = { bytesMax: 1_000_000, secondsMax: 60, rowsMax: 1_000_000 };
+  let setMs = 0;
+  const clock = { now: () => Date.now() + setMs };
+  const send = async (id: string, goesOn: boolean) => {
+    const upload = await repository.begin({ id, format: "ndjson", source: id, keyId: null }, Date.now());
+    async function* body() {
+      yield Buffer.from(`${observation("10.11.0.1")}\n`);
+      setMs += goesOn ? 3_600_000 : -3_600_000;
+      if (!goesOn) await new Promise(() => undefined);
+      yield Buffer.from(`${observation("10.11.0.2")}\n`);
+    }
+    const slow = goesOn ? {} : { slowMs: 200 };
+    return receive({ ...bounds, ...slow, repository, upload, offset: 0, body: body(), isPart: false, skewSeconds: 7_200, clock });
+  };
+  expect(await send("set-forward", true)).toMatchObject({ rows: 2, complete: true });
+  await expect(send("set-back", false)).rejects.toMatchObject({ code: "request_timeout", message: expect.stringContaining("too slowly") });
+});
+
 test("an upload in progress when the service stops is told what is stored", async () => {
   const stopping = await startService();
   const open = await openUpload(stopping, { upload: "stopped" });
