@@ -1,9 +1,9 @@
 /** Opening the MongoDB store: servers that are away, URIs that are wrong, databases that are not ours to use. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, expect, test } from "@jest/globals";
+import { afterEach, expect, jest, test } from "@jest/globals";
 import { createKey } from "@netfacts/keys";
-import { MongoClient } from "mongodb";
+import { Collection, MongoClient, MongoServerError } from "mongodb";
 import { freePort } from "../../../test/support/free-ports.ts";
 import { until } from "../../../test/support/http.ts";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
@@ -103,6 +103,27 @@ test("opening refuses a database of a later version", async () => {
   await raw.close();
   const error = await rejection(openMongoStore(uri));
   expect(error).toMatchObject({ fault: "newer", message: expect.stringContaining("schema version 99") });
+});
+
+test("a full database can be opened, read and copied", async () => {
+  const server = await start();
+  const uri = server.database("full");
+  const before = await openMongoStore(uri);
+  const { key } = await createKey(before, spec);
+  await before.close();
+  const full = new MongoServerError({ code: 14_031, message: "available disk space is less than required" });
+  const refusing = [
+    jest.spyOn(Collection.prototype, "createIndexes").mockRejectedValue(full),
+    jest.spyOn(Collection.prototype, "updateOne").mockRejectedValue(full),
+  ];
+  try {
+    const store = await openMongoStore(uri);
+    stores.push(store);
+    expect(await store.keys.find(key.id)).toMatchObject({ id: key.id });
+    expect(await rejection(openMongoStore(server.database("new")))).toMatchObject({ fault: "full" });
+  } finally {
+    for (const spy of refusing) spy.mockRestore();
+  }
 });
 
 test("opening is done by many at once on a new database", async () => {

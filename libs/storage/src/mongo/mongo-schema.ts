@@ -165,19 +165,27 @@ export async function isRestoring(connection: MongoConnection): Promise<boolean>
   return (await connection.within(operationTimeoutMs, () => markers.findOne({ _id: "restoring" }))) !== null;
 }
 
-/** The same for whoever restores. */
+/** The same for whoever restores. What is there already is not written again: a full database can still be read. */
 export async function makeSchema(connection: MongoConnection): Promise<void> {
   const { db, shown } = connection;
   const markers = db.collection<SchemaDocument>("markers");
   const marker = { _id: "schema" } as const;
-  // $max: it inserts, raises, or leaves alone.
-  const raise = { $max: { version: schemaVersion } };
-  await connection.within(operationTimeoutMs, () => markers.updateOne(marker, raise, { upsert: true }));
-  const version = (await connection.within(operationTimeoutMs, () => markers.findOne(marker)))?.version;
+  const readVersion = async () => (await connection.within(operationTimeoutMs, () => markers.findOne(marker)))?.version;
+  let version = await readVersion();
+  const isMade = version === schemaVersion;
+  if (version === undefined || version < schemaVersion) {
+    // $max: it inserts, raises, or leaves alone what another process has raised meanwhile.
+    const raise = { $max: { version: schemaVersion } };
+    await connection.within(operationTimeoutMs, () => markers.updateOne(marker, raise, { upsert: true }));
+    version = await readVersion();
+  }
   if (version !== schemaVersion) {
     throw mongoFault("newer", shown, `has schema version ${version}; this program supports ${schemaVersion}`);
   }
   for (const [name, wanted] of Object.entries(indexes)) {
-    await connection.within(operationTimeoutMs, () => db.collection(name).createIndexes([...wanted]));
+    const made = connection.within(operationTimeoutMs, () => db.collection(name).createIndexes([...wanted]));
+    await made.catch((error: unknown) => {
+      if (!isMade || !(error instanceof StoreError) || error.fault !== "full") throw error;
+    });
   }
 }
