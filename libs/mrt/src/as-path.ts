@@ -45,6 +45,11 @@ export function hasAsZero(bytes: Uint8Array, start: number, end: number): boolea
   return false;
 }
 
+/** Whether a sound path with AS 0 is one AS_SEQUENCE of nothing else. */
+export function isAsZeroAlone(bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start === 6 && bytes[start] === asSequence;
+}
+
 /** Where the last segment of a sound path begins; `end` for an empty path. */
 function lastSegment(bytes: Uint8Array, start: number, end: number): number {
   let last = end;

@@ -1,6 +1,6 @@
 /** RIB entries (RFC 6396 §4.3.4; with a path identifier, RFC 8050 §4): who sees the prefix, since when, with which path. */
 
-import { hasAsZero, isAsPath } from "./as-path.ts";
+import { hasAsZero, isAsPath, isAsZeroAlone } from "./as-path.ts";
 import { readU16, readU32 } from "./bytes.ts";
 import { fault } from "./fault.ts";
 import { findAsPath, noAsPath, valueEnd, valueStart } from "./path-attributes.ts";
@@ -49,7 +49,8 @@ export class RibEntries {
       const pathEnd = path < 0 ? next : valueEnd(bytes, path);
       const isSound = path >= noAsPath && isAsPath(bytes, pathStart, pathEnd);
       // A router's own routes have no peer, and may name AS 0 as the one that they are from: nobody sent them.
-      const isFromZero = isSound && peers[peerIndex]!.asn !== 0 && hasAsZero(bytes, pathStart, pathEnd);
+      const isOwn = peers[peerIndex]!.asn === 0 && isAsZeroAlone(bytes, pathStart, pathEnd);
+      const isFromZero = isSound && !isOwn && hasAsZero(bytes, pathStart, pathEnd);
       if (!isSound || isFromZero) {
         if (this.leftOut++ === 0) this.leftOutFault = path < noAsPath ? path : isFromZero ? fault.asZero : fault.asPath;
         at = next;

@@ -4,7 +4,7 @@
  */
 
 import type { Prefix } from "@netfacts/address";
-import { encodePath, hasAsZero } from "./as-path.ts";
+import { encodePath, hasAsZero, isAsZeroAlone } from "./as-path.ts";
 import { readU32 } from "./bytes.ts";
 import { describeFault, fault } from "./fault.ts";
 import { describeRecord, subtype, tableDump, tableDumpV2 } from "./header.ts";
@@ -241,7 +241,8 @@ class RibScan {
     this.#seen(timestamp);
     for (const { peer, originatedAt, attributes } of routes) {
       const path = encodePath(attributes.asPath ?? []);
-      if (peer.asn !== 0 && hasAsZero(path, 0, path.length)) {
+      const isOwn = peer.asn === 0 && isAsZeroAlone(path, 0, path.length);
+      if (!isOwn && hasAsZero(path, 0, path.length)) {
         const { reason, detail } = describeFault(fault.asZero);
         this.#count(this.#routesLeftOut, reason, true, 1, detail, offset);
         continue;

@@ -320,6 +320,8 @@ describe("a route with malformed attributes", () => {
     const { lines, report } = await dump(Buffer.concat([own, ribRecord("10.0.0.0/8", [{ peer: 0, path: "0" }])]));
     expect(lines).toEqual([`${writtenAt}|B|0.0.0.0|0|10.0.0.0/8|0`]);
     expect(report).toMatchObject({ badRoutes: 0 });
+    const { report: other } = await dump(Buffer.concat([own, ribRecord("10.0.0.0/8", [{ peer: 0, path: "0 7" }])]));
+    expect(other).toMatchObject({ badRoutes: 1, routes: { ipv4: 0 } });
   });
 
   test("does not hide that its record is of another form", async () => {

@@ -16,8 +16,12 @@ const listed = Object.keys(countries.getAlpha2Codes())
   .sort()
   .map((code) => {
     const title = `${countryFlag(code)?.name ?? code} (${code})`;
-    const titles = [title, ...(names[code] ?? []).map((name) => `${name} (${code})`)];
-    return { title, forms: titles.map((each) => foldedWords(each).map(({ text }) => text)) };
+    const wordsOf = (text: string) => foldedWords(text).map(({ text }) => text);
+    // Without `U.S.A.`: each letter would find it before all countries that begin so.
+    const others = (names[code] ?? [])
+      .map((name) => wordsOf(`${name} (${code})`))
+      .filter((words) => words.every(({ length }) => length > 1));
+    return { title, forms: [wordsOf(title), ...others] };
   });
 
 /** The countries of which a form matches every word, by their best one, and how many have each rank. */

@@ -149,7 +149,7 @@ function hostOfUrl(text: string): string {
 }
 
 /** An address in brackets, with a port, with a zone, or as it is. */
-const writtenForms = [/^\[([^\]%]+)(?:%[^\]]+)?\](?::\d{1,5})?$/, /^([\d.]+):\d{1,5}$/, /^([^%]+)%[\w.-]+$/, /^(.+)$/];
+const writtenForms = [/^\[([^\]%]+)(?:%[^\]]+)?\](?::\d{1,5})?$/, /^([\d.]+):\d{1,5}$/, /^([^%]*:[^%]*)%[\w.-]+$/, /^(.+)$/];
 
 /** The address or prefix of a text that has nothing else but a port, a zone, and the marks around it in logs and sentences; else the text. */
 function addressAlone(text: string): string {

@@ -325,6 +325,7 @@ describe("what a text names", () => {
     "1:2:3:4:5:6:7:8:9",
     "193.0.6.999:443",
     "[193.0.6]:80",
+    "193.0.6.0%2F24",
   ])("%s has no address in it", (q) => {
     expect(search(named, q).results.items.filter(({ type }) => type !== "country")).toEqual([]);
   });
@@ -344,6 +345,11 @@ describe("what a text names", () => {
     ["::ffff:193.0.6.139,", "/api/v1/ip/::ffff:193.0.6.139"],
   ])("%s is the address or prefix in it", (q, link) => {
     expect(search(named, q).results.items[0]).toMatchObject({ match: "exact", link });
+  });
+
+  test("one letter does not find a country by the letters of its abbreviation", () => {
+    const [first] = search(named, "a").results.items.filter(({ type }) => type === "country");
+    expect(first?.title).toBe("Andorra (AD)");
   });
 
   test("an organisation is one result with its ASes, and leads to the first", () => {

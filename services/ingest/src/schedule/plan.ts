@@ -87,12 +87,16 @@ export function differs(
  * Sources of a section that still have a version that an operator took back. None as soon as one of them has another version, or left the list. Where a
  * publisher's file was taken back, what comes with it does not count: overrides, uploads, and updates of a table change all the time.
  *
+ * A source whose newest version cannot be used does not bring back what was taken back, whatever the others have.
+ *
  * @param taken  of the section.
+ * @param earlier  as for `planOf`.
  */
 export function stillTakenBack(
   own: readonly SourceConfig[],
   versions: ReadonlyMap<string, string | null>,
   taken: readonly TakenBackVersion[],
+  earlier: ReadonlySet<string>,
 ): readonly string[] {
   const here = versionsHere(own, versions);
   const all = [...new Set(taken.map(({ name }) => name))];
@@ -100,7 +104,7 @@ export function stillTakenBack(
   const files = all.filter((name) => !beside.has(name));
   const awaited = files.length > 0 ? files : all;
   const isStill = (wanted: string) => taken.some(({ name, format, sha256 }) => name === wanted && here.get(name) === `${format} ${sha256}`);
-  return awaited.every(isStill) ? awaited : [];
+  return awaited.every(isStill) ? awaited : all.filter((name) => earlier.has(name) && isStill(name));
 }
 
 function versionsRead(entries: readonly ReadVersion[]): ReadonlyMap<string, string> {

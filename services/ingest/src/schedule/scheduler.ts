@@ -341,7 +341,7 @@ export class Scheduler {
       if (current === null || this.#held.get(section) === attempt || !isBehind(section)) continue;
       this.#held.delete(section);
       const ofSection = taken.filter((version) => version.section === section);
-      const sources = stillTakenBack(ownOf(section), versions, ofSection);
+      const sources = stillTakenBack(ownOf(section), versions, ofSection, earlier);
       if (sources.length === 0) continue;
       this.#held.set(section, attempt);
       this.#deps.metrics?.sectionRefused.set({ section }, 0);

@@ -110,6 +110,24 @@ test("what was taken back is not published again because the version after it is
   expect((await world.manifest())?.sections.allocations?.sources[0]).toMatchObject({ accepted: 12, error: null });
 });
 
+test("what was taken back does not return beside a newer version of another source, when the version after it is no good", async () => {
+  const line = (name: string) =>
+    `  - {name: ${name}, section: allocations, format: delegated, location: "URL/${name}", allow_private: true, required: false}`;
+  world.list(`${line("ripe")}\n${line("arin")}`);
+  const look = async (ripe: string, arin: string) => {
+    world.files.set("/ripe", ripe).set("/arin", arin);
+    world.pass(25 * hour);
+    for (const _ of [1, 2]) await world.look();
+    return (await world.manifest())?.sections.allocations?.sources.map(({ accepted }) => accepted);
+  };
+  expect(await look(delegatedFile(), delegatedFile("arin", 20))).toEqual([10, 20]);
+  const first = await world.manifest();
+  expect(await look(delegatedFile("ripencc", 11, "20251122"), delegatedFile("arin", 21, "20251122"))).toEqual([11, 21]);
+  await world.rollBack(first);
+  expect(await look("<html>maintenance</html>", delegatedFile("arin", 22, "20251123"))).toEqual([10, 20]);
+  expect(await look(delegatedFile("ripencc", 12, "20251124"), delegatedFile("arin", 22, "20251123"))).toEqual([12, 22]);
+});
+
 test("what was taken back is not published again after any number of runs, nor because of a second rollback", async () => {
   everything();
   await world.look();
