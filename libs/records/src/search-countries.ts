@@ -16,13 +16,16 @@ const listed = Object.keys(countries.getAlpha2Codes())
   .sort()
   .map((code) => {
     const title = `${countryFlag(code)?.name ?? code} (${code})`;
-    const wordsOf = (text: string) => foldedWords(text).map(({ text }) => text);
     // Without `U.S.A.`: each letter would find it before all countries that begin so.
     const others = (names[code] ?? [])
       .map((name) => wordsOf(`${name} (${code})`))
       .filter((words) => words.every(({ length }) => length > 1));
     return { title, forms: [wordsOf(title), ...others] };
   });
+
+function wordsOf(title: string): string[] {
+  return foldedWords(title).map(({ text }) => text);
+}
 
 /** The countries of which a form matches every word, by their best one, and how many have each rank. */
 export function countryRanks(words: readonly string[]): { readonly counts: Uint32Array; readonly found: readonly RankedCountry[] } {
