@@ -157,6 +157,8 @@ export function askEverything(start: () => Promise<Target>): void {
     ["prefix", "/prefix/2001:db8::/32", { special_purpose: { name: "Documentation" }, match: { prefix: null, type: "none" } }],
     ["validity", "/validity?asn=3333&prefix=193.0.0.0/21", { route: { asn: 3333, prefix: "193.0.0.0/21" }, rpki: { state: "valid" } }],
     ["validity", "/validity?asn=AS64500&prefix=193.0.0.0/21", { rpki: { state: "invalid", reason: "as" } }],
+    ["asn_vrps", "/vrps/AS3333?family=4", { asn: 3333, counts: { vrps: 7, unannounced: 1 }, vrps: { total: 7 } }],
+    ["asn_vrps", "/vrps/3333?announced=false&limit=1", { vrps: { items: [{ announced_prefixes: 0 }], limit: 1 } }],
     ["reverse_dns", "/reverse-dns/192.168.1.1", { status: "special_purpose", names: [], resolver: null, cache: null }],
     [
       "reverse_dns",

@@ -4,6 +4,7 @@ import type {
   AsnChangesRecord,
   AsnPrefix,
   AsnRecord,
+  AsnVrpsRecord,
   BatchQuestion,
   BatchResult,
   ChangeItem,
@@ -59,6 +60,12 @@ export interface AsnOptions extends PageOptions {
   readonly rpki?: RpkiState;
   /** Merges prefixes without adding unannounced space. */
   readonly aggregate?: boolean;
+}
+
+export interface AsnVrpsOptions extends PageOptions {
+  readonly family?: 4 | 6;
+  /** True: only VRPs that authorise an announced prefix; false: only those that authorise none. */
+  readonly announced?: boolean;
 }
 
 function past(asOf: string | Date | undefined): Query {
@@ -157,6 +164,11 @@ export class NetfactsClient implements OperationMethods {
   /** Route origin validation (RFC 6811) of any pair of origin and prefix. */
   validity(asn: number | string, prefix: string, { asOf, ...options }: PastOptions = {}): Promise<ValidityRecord> {
     return this.#get("/validity", { asn, prefix, ...past(asOf) }, options);
+  }
+
+  /** The VRPs for an AS, each with the number of announced prefixes that it authorises: one page. */
+  asnVrps(asn: number | string, { signal, asOf, ...query }: AsnVrpsOptions = {}): Promise<AsnVrpsRecord> {
+    return this.#get(`/vrps/${encodeURIComponent(asn)}`, { ...query, ...past(asOf) }, { ...(signal && { signal }) });
   }
 
   /** One page of what changed for an AS between the kept snapshots, newest first. A page can be empty and still have a `next_cursor`. */

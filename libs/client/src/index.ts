@@ -3,6 +3,8 @@
 export type {
   AsnPrefix,
   AsnRecord,
+  AsnVrp,
+  AsnVrpsRecord,
   BatchQuestion,
   BatchResult,
   BatchSummary,
@@ -18,7 +20,15 @@ export type {
   ValidityRecord,
 } from "@netfacts/contracts";
 export type { BatchOptions } from "./batch.ts";
-export { type AsnOptions, type CallOptions, NetfactsClient, type PageOptions, type RoutingOptions, readRecord } from "./client.ts";
+export {
+  type AsnOptions,
+  type AsnVrpsOptions,
+  type CallOptions,
+  NetfactsClient,
+  type PageOptions,
+  type RoutingOptions,
+  readRecord,
+} from "./client.ts";
 export { NetfactsProblem, NetfactsUnreachable } from "./errors.ts";
 export type { LimitState, Limits } from "./limits.ts";
 export type { ClientOptions, RetryOptions } from "./options.ts";

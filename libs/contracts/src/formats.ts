@@ -42,6 +42,7 @@ export const listNames = [
   "allocation.blocks",
   "changes",
   "results",
+  "vrps",
 ] as const;
 export type ListName = (typeof listNames)[number];
 

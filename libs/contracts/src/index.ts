@@ -10,6 +10,7 @@ export { type KeyChange, keysChangedSubject, type PlanChange } from "./key-chang
 export { Meta, MetaData, MetaHistory, Warning, type WarningCode, warningCodes, warningMeanings } from "./meta.ts";
 export { nearestWord } from "./nearest-word.ts";
 export type { AsnQuestion } from "./operations/asn.ts";
+export type { AsnVrpsQuestion } from "./operations/asn-vrps.ts";
 export type { AsnChangesQuestion, PrefixChangesQuestion } from "./operations/changes.ts";
 export {
   type BatchKind,
@@ -64,6 +65,7 @@ export { OriginValidation, type RpkiNote, type RpkiState, RpkiSummary, rpkiState
 export { ProblemError, type ProblemFields, type ProblemPlace, problemBody, problemHeaders } from "./problem-error.ts";
 export { decodeQuestion, encodeQuestion, QuestionSyntaxError } from "./questions.ts";
 export { AsnAllocation, AsnCounts, AsnPrefix, AsnRecord, AsnRpki, Aspa, Neighbour, Neighbours } from "./records/asn.ts";
+export { AsnVrp, AsnVrpsRecord } from "./records/asn-vrps.ts";
 export { type AuditAction, AuditRecord, AuditRecords, auditActions } from "./records/audit.ts";
 export {
   BatchAnswer,

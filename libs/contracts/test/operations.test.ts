@@ -19,6 +19,7 @@ test("the numbers in frames never change their meaning", () => {
     asn_changes: 8,
     prefix_changes: 9,
     search: 10,
+    asn_vrps: 11,
   });
 });
 
@@ -61,6 +62,8 @@ test("a question costs what the tables of the documents say", () => {
   expect([routing(false, true, 1_000), routing(true, false, 100), routing(true, true, 1_000)]).toEqual([1, 1, 10]);
   const asn = (limit: number) => operations.asn.units({ asn: 3_333, family: null, rpki: null, aggregate: false, limit });
   expect([asn(1), asn(100), asn(101), asn(1_000)]).toEqual([1, 1, 2, 10]);
+  const asnVrps = (limit: number) => operations.asn_vrps.units({ asn: 3_333, family: null, announced: null, limit });
+  expect([asnVrps(1), asnVrps(100), asnVrps(101), asnVrps(1_000)]).toEqual([1, 1, 2, 10]);
 });
 
 test.each([

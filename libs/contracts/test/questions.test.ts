@@ -48,6 +48,7 @@ const questions: { [O in OperationName]: fc.Arbitrary<Questions[O]> } = {
     limit,
   }),
   prefix: fc.record({ prefix, limit }),
+  asn_vrps: fc.record({ asn, family: fc.constantFrom(4, 6, null), announced: fc.constantFrom(true, false, null), limit }),
   asn_changes: fc.record({ asn, limit }),
   prefix_changes: fc.record({ prefix, limit }),
   status: fc.constant({}),

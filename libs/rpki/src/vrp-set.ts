@@ -89,6 +89,35 @@ export class VrpSet {
     return { start: this.#start[start]!, end: this.#start[end]! };
   }
 
+  /** How many VRPs are of IPv4: their numbers are those below. */
+  get ipv4Size(): number {
+    return this.#start[this.trie.ipv4Count]!;
+  }
+
+  /**
+   * The numbers of the VRPs of an AS, ascending. Cost: a pass over all, which ends when `count` are found.
+   *
+   * @param count  how many the AS has.
+   */
+  numbersOf(asn: number, count: number): Uint32Array {
+    const numbers = new Uint32Array(count);
+    let found = 0;
+    for (let index = 0; found < count && index < this.size; index++) if (this.#asn[index]! === asn) numbers[found++] = index;
+    return numbers.subarray(0, found);
+  }
+
+  /** The numbers of the VRPs that make a route valid. Cost: a longest match, and a step for each VRP that covers the route and is long enough. */
+  matching(prefix: Prefix, originAs: number): number[] {
+    const numbers: number[] = [];
+    if (originAs === 0) return numbers;
+    for (let entry = this.trie.covering(prefix); entry >= 0; entry = this.trie.parent(entry)) {
+      const first = this.#start[entry]!;
+      for (let vrp = this.#start[entry + 1]! - 1; vrp >= first && this.#maxLength[vrp]! >= prefix.length; vrp--)
+        if (this.#asn[vrp]! === originAs) numbers.push(vrp);
+    }
+    return numbers;
+  }
+
   /**
    * The state of a route; the lists that explain it are `validateOrigin`'s. Null and 0: an origin that nothing matches. Cost: a longest match
    * and a step for each VRP that covers the route and is long enough.

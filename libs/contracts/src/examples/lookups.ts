@@ -4,6 +4,7 @@ import type { Allocation, CountryFlag, Holder, ListedNetworkType, NetworkType } 
 import type { Origin, Visibility } from "../parts/routing.ts";
 import type { OriginValidation, RpkiSummary, VrpItem } from "../parts/rpki.ts";
 import type { AsnRecord } from "../records/asn.ts";
+import type { AsnVrpsRecord } from "../records/asn-vrps.ts";
 import type { IpRecord } from "../records/ip.ts";
 import type { PrefixRecord } from "../records/prefix.ts";
 import type { RoutingRecord } from "../records/routing.ts";
@@ -193,3 +194,11 @@ export const prefixExample: PrefixRecord = {
 };
 
 export const validityExample: ValidityRecord = { route: { asn: 3333, prefix: "193.0.0.0/21" }, rpki: validation, meta: metaWithVrps };
+
+export const asnVrpsExample: AsnVrpsRecord = {
+  asn: 3333,
+  name: "RIPE-NCC-AS",
+  counts: { vrps: 12, unannounced: 2, max_length_loose: 0 },
+  vrps: { items: [{ ...vrp, announced_prefixes: 1, max_length_loose: false }], total: 12, limit: 100, next_cursor: null },
+  meta: metaWithData,
+};

@@ -8,7 +8,7 @@ import { AsnPrefix, AsnRecord, asnFacts } from "../records/asn.ts";
 import { lines } from "../routes/route.ts";
 import { member, oneOf } from "../schema.ts";
 import { asnMember, limitMember } from "./batch-members.ts";
-import { type Codec, none, readAsn, readFlag, readLimit, separator } from "./codec.ts";
+import { type Codec, none, readAsn, readFamily, readFlag, readLimit, separator } from "./codec.ts";
 import { listUnits } from "./list-limits.ts";
 import { operation } from "./operation.ts";
 import { asnParameter, cursorParameter, limitParameter, upstreamProblems } from "./parameters.ts";
@@ -37,12 +37,6 @@ const question: Codec<AsnQuestion> = {
 };
 
 /** Undefined = not readable; null = all. */
-function readFamily(text: string | undefined): 4 | 6 | null | undefined {
-  if (text === "4") return 4;
-  if (text === "6") return 6;
-  return text === none ? null : undefined;
-}
-
 function readRpkiState(text: string | undefined): RpkiState | null | undefined {
   return text === none ? null : rpkiStates.find((state) => state === text);
 }

@@ -49,6 +49,13 @@ export function readFlag(text: string | undefined, name: string): boolean | null
   return text === none ? false : null;
 }
 
+/** Undefined = not readable; null = both. */
+export function readFamily(text: string | undefined): 4 | 6 | null | undefined {
+  if (text === "4") return 4;
+  if (text === "6") return 6;
+  return text === none ? null : undefined;
+}
+
 function readInteger(text: string | undefined, min: number, max: number): number | null {
   if (text === undefined || !/^\d{1,10}$/.test(text)) return null;
   const value = Number(text);

@@ -2,6 +2,7 @@
 
 import type { Static } from "typebox";
 import { asn } from "./asn.ts";
+import { asnVrps } from "./asn-vrps.ts";
 import { asnChanges, prefixChanges } from "./changes.ts";
 import type { Codec } from "./codec.ts";
 import { ip } from "./ip.ts";
@@ -14,7 +15,7 @@ import { status } from "./status.ts";
 import { validity } from "./validity.ts";
 
 /** In the order of the reference page. */
-const all = [search, ip, routing, asn, prefix, reverseDns, validity, asnChanges, prefixChanges, status] as const;
+const all = [search, ip, routing, asn, prefix, reverseDns, validity, asnVrps, asnChanges, prefixChanges, status] as const;
 
 type Described = (typeof all)[number];
 export type OperationName = Described["name"];

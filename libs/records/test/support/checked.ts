@@ -1,11 +1,29 @@
 /** Records as a responder sends them, each checked against its schema: members, their types and their order. */
 
 import { expect } from "@jest/globals";
-import { AsnRecord, IpRecord, PrefixRecord, RoutingRecord, StatusRecord, ValidityRecord } from "@netfacts/contracts";
+import {
+  AsnRecord,
+  type AsnVrpsQuestion,
+  AsnVrpsRecord,
+  IpRecord,
+  PrefixRecord,
+  RoutingRecord,
+  StatusRecord,
+  ValidityRecord,
+} from "@netfacts/contracts";
 import type { Generation } from "@netfacts/snapshot";
 import { Compile } from "typebox/compile";
 import { address, prefix } from "../../../snapshot/test/support/text.ts";
-import { AnswerNotes, asnRecord, ipRecord, prefixRecord, routingRecord, statusRecord, validityRecord } from "../../src/index.ts";
+import {
+  AnswerNotes,
+  asnRecord,
+  asnVrpsRecord,
+  ipRecord,
+  prefixRecord,
+  routingRecord,
+  statusRecord,
+  validityRecord,
+} from "../../src/index.ts";
 
 /** Five minutes after the made snapshots. */
 export const now = Date.parse("2026-11-21T09:00:02Z");
@@ -61,6 +79,8 @@ export function ask(generation: Generation, nowMs = now) {
         limit = 100,
       }: { family?: 4 | 6 | null; rpki?: "valid" | "invalid" | "not-found" | null; aggregate?: boolean; limit?: number } = {},
     ) => asked(AsnRecord, (to) => asnRecord({ asn, family, rpki, aggregate, limit }, to)),
+    asnVrps: (asn: number, { family = null, announced = null, limit = 100 }: Partial<Omit<AsnVrpsQuestion, "asn">> = {}) =>
+      asked(AsnVrpsRecord, (to) => asnVrpsRecord({ asn, family, announced, limit }, to)),
     validity: (asn: number, text: string) => asked(ValidityRecord, (to) => validityRecord({ asn, prefix: prefix(text) }, to)),
     status: () => asked(StatusRecord, (to) => statusRecord(to)),
   };

@@ -61,7 +61,7 @@ const commands: { readonly [O in SnapshotLookup]: (command: Command, ask: Ask<O>
     command
       .description("an AS: registration, prefixes, RPKI, neighbours")
       .argument("<asn>", "AS number: 3333, AS3333 or asdot", asnArgument)
-      .addOption(new Option("--family <version>", "only prefixes of this IP version").choices(["4", "6"]))
+      .addOption(familyOption("prefixes"))
       .addOption(new Option("--rpki <state>", "only prefixes in this RPKI state").choices([...rpkiStates]))
       .option("--aggregate", "aggregate prefixes without adding unannounced space", false)
       .addOption(limitOption())
@@ -83,6 +83,17 @@ const commands: { readonly [O in SnapshotLookup]: (command: Command, ask: Ask<O>
       .argument("<asn>", "AS number", asnArgument)
       .argument("<prefix>", "IPv4 or IPv6 prefix", prefixArgument)
       .action((asn, prefix, _options, command) => ask(command, { asn, prefix }));
+  },
+  asn_vrps(command, ask) {
+    command
+      .description("VRPs of an AS, and which of them its announcements use")
+      .argument("<asn>", "AS number: 3333, AS3333 or asdot", asnArgument)
+      .addOption(familyOption("VRPs"))
+      .addOption(new Option("--announced <bool>", "only VRPs with an announced prefix, or only those without").choices(["true", "false"]))
+      .addOption(limitOption())
+      .action((asn, { family, announced, limit }: { family?: "4" | "6"; announced?: "true" | "false"; limit: number }, command) =>
+        ask(command, { asn, family: versionOf(family), announced: announced === undefined ? null : announced === "true", limit }),
+      );
   },
 };
 
@@ -117,6 +128,10 @@ export async function notesOf(command: Command, nowMs: number): Promise<AnswerNo
 
 function versionOf(family: "4" | "6" | undefined): 4 | 6 | null {
   return family === undefined ? null : family === "4" ? 4 : 6;
+}
+
+function familyOption(items: string): Option {
+  return new Option("--family <version>", `only ${items} of this IP version`).choices(["4", "6"]);
 }
 
 export function limitOption(): Option {

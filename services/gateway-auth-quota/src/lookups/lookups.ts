@@ -46,10 +46,9 @@ const questionReaders: { readonly [O in LookupName]: (reader: QuestionReader) =>
   },
   asn(reader) {
     const asn = reader.pathAsn();
-    const family = reader.choice("family", ["4", "6"]);
     return {
       asn,
-      family: family === null ? null : family === "4" ? 4 : 6,
+      family: readFamily(reader),
       rpki: reader.choice("rpki", rpkiStates),
       aggregate: reader.flag("aggregate", false),
       limit: reader.limit(),
@@ -60,7 +59,19 @@ const questionReaders: { readonly [O in LookupName]: (reader: QuestionReader) =>
   asn_changes: (reader) => ({ asn: reader.pathChanged(), limit: reader.limit() }),
   prefix_changes: (reader) => ({ prefix: reader.pathPrefix(), limit: reader.limit() }),
   validity: (reader) => ({ asn: reader.queryAsn("asn"), prefix: reader.queryPrefix("prefix") }),
+  asn_vrps(reader) {
+    const asn = reader.pathAsn();
+    const family = readFamily(reader);
+    const announced = reader.choice("announced", ["true", "false"]);
+    return { asn, family, announced: announced === null ? null : announced === "true", limit: reader.limit() };
+  },
 };
+
+/** Null: both. */
+function readFamily(reader: QuestionReader): 4 | 6 | null {
+  const family = reader.choice("family", ["4", "6"]);
+  return family === null ? null : family === "4" ? 4 : 6;
+}
 
 function lookup<O extends LookupName>(op: O): Lookup<O> {
   const { listView, lists } = operations[op];

@@ -45,6 +45,7 @@ test.each<[keyof typeof examples, object, string]>([
   ["routing", { value: "2001:67C:2E8::1", include: ["upstreams"], limit: 7 }, "routing/2001:67c:2e8::1?include=upstreams&limit=7"],
   ["ip", { value: "193.0.6.139", fields: ["routing", "ip"] }, "ip/193.0.6.139?fields=ip,routing"],
   ["asn", { value: 3333, family: 4, fields: ["name"] }, "asn/AS3333?family=4&fields=name"],
+  ["asn_vrps", { value: 3333, family: 6, announced: false }, "vrps/AS3333?family=6&announced=false"],
   ["prefix", { value: "193.0.0.0/21", fields: ["more_specifics"], limit: 2 }, "prefix/193.0.0.0/21?fields=more_specifics&limit=2"],
   ["reverse_dns", { value: "193.0.6.139", fields: ["meta"] }, "reverse-dns/193.0.6.139?fields=meta"],
   ["validity", { asn: 1, prefix: "::/0", fields: ["rpki"] }, "validity?asn=1&prefix=::/0&fields=rpki"],
@@ -204,11 +205,11 @@ test("a member that does not fit is told in our words", async () => {
     [{ kind: "search", q: " " }, "must be a string of 1 to 100 characters that is not all spaces"],
     [{ kind: "ip", value: "193.0.6.139", fields: [7] }, "must be a name without commas"],
     [{ kind: "ip", value: "193.0.6.139", feilds: ["ip"] }, "is unknown; ip accepts kind, value, fields and meta", "fields"],
-    [{ kind: "IP", value: "x" }, "must be search, ip, routing, asn, prefix, reverse_dns or validity", "ip"],
+    [{ kind: "IP", value: "x" }, "must be search, ip, routing, asn, prefix, reverse_dns, validity or asn_vrps", "ip"],
     [{ kind: "ip", value: "193.0.6.139", fields: new Array(65).fill(7) }, "must have at most 64 items"],
     [{ kind: "routing", value: "193.0.6.139", include: new Array(65).fill("upstreams") }, "must have at most 64 items"],
     [{ kind: "ip", value: new Array(65).fill("193.0.6.139") }, "must have at most 64 items"],
-    [{ kind: "whois", value: "x" }, "must be search, ip, routing, asn, prefix, reverse_dns or validity"],
+    [{ kind: "whois", value: "x" }, "must be search, ip, routing, asn, prefix, reverse_dns, validity or asn_vrps"],
     // The path of another route is no value of an item.
     [{ kind: "ip", value: "AS3333" }, "is not an IPv4 or IPv6 address: it is an AS number"],
   ];
