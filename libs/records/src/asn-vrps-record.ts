@@ -5,22 +5,27 @@ import type { VrpSet } from "@netfacts/rpki";
 import { type Generation, searchAscending } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
 import { announcedOf } from "./route-parts.ts";
+import type { Steps } from "./steps.ts";
 import { vrpRecord } from "./validation-parts.ts";
+import { vrpNumbersOf } from "./vrps-by-as.ts";
 
 /** The VRPs of an AS, in columns: an AS may have tens of thousands. */
 interface VrpUse {
   readonly vrps: VrpSet;
   /** Ascending. */
   readonly numbers: Uint32Array;
-  /** By VRP: announced prefixes that it authorises; null where that is unknown. */
-  readonly announced: readonly (number | null)[];
+  /** By place in `numbers`: announced prefixes that the VRP authorises; `unknown` where nobody knows. */
+  readonly announced: Int32Array;
 }
 
-export function asnVrpsRecord(question: AsnVrpsQuestion, notes: AnswerNotes): Omit<AsnVrpsRecord, "meta"> {
+const unknown = -1;
+
+export function* asnVrpsSteps(question: AsnVrpsQuestion, notes: AnswerNotes): Steps<Omit<AsnVrpsRecord, "meta">> {
   const { generation } = notes;
   const { asn } = question;
   notes.use("vrps", "routes", "as_names");
-  const use = useOf(generation, asn);
+  const numbers = yield* vrpNumbersOf(generation, asn);
+  const use = generation.vrps === null || numbers === null ? null : useOf(generation, generation.vrps, numbers, asn);
   return {
     asn,
     name: generation.names?.lookupName(asn) ?? null,
@@ -29,25 +34,41 @@ export function asnVrpsRecord(question: AsnVrpsQuestion, notes: AnswerNotes): Om
   };
 }
 
-function useOf(generation: Generation, asn: number): VrpUse | null {
-  const { vrps, vrpCountByAs, routes } = generation;
-  if (vrps === null || vrpCountByAs === null) return null;
-  const at = searchAscending(vrpCountByAs.asn, asn);
-  const numbers = vrps.numbersOf(asn, at < 0 ? 0 : (vrpCountByAs.count[at] as number));
+/** The use of an AS with this many VRPs and announced prefixes is found once: that takes about a millisecond. */
+const rememberedFrom = 1_024;
+const largeOf = new WeakMap<Generation, Map<number, VrpUse>>();
+
+function useOf(generation: Generation, vrps: VrpSet, numbers: Uint32Array, asn: number): VrpUse {
+  const known = largeOf.get(generation)?.get(asn);
+  if (known !== undefined) return known;
+  const { routes } = generation;
+  const announced = new Int32Array(numbers.length).fill(unknown);
+  const use = { vrps, numbers, announced };
   // A VRP of AS 0 authorises nothing (RFC 7607), so that no announcement is missing.
-  if (asn === 0 || routes === null) return { vrps, numbers, announced: Array.from(numbers, () => null) };
-  const uses = new Map<number, number>();
-  if (numbers.length > 0)
-    for (const entry of routes.originatedBy(asn).entry)
-      for (const vrp of vrps.matching(routes.prefixes.prefixAt(entry), asn)) uses.set(vrp, (uses.get(vrp) ?? 0) + 1);
-  const none = { 4: announcedOf(generation, 4) === null ? null : 0, 6: announcedOf(generation, 6) === null ? null : 0 };
-  return { vrps, numbers, announced: Array.from(numbers, (vrp) => uses.get(vrp) ?? none[vrp < vrps.ipv4Size ? 4 : 6]) };
+  if (asn === 0 || routes === null || numbers.length === 0) return use;
+  const tells = { 4: announcedOf(generation, 4) !== null, 6: announcedOf(generation, 6) !== null };
+  for (const [place, vrp] of numbers.entries()) if (tells[familyOf(vrps, vrp)]) announced[place] = 0;
+  const { entry } = routes.originatedBy(asn);
+  for (const announcement of entry)
+    for (const vrp of vrps.matching(routes.prefixes.prefixAt(announcement), asn)) {
+      const place = searchAscending(numbers, vrp);
+      announced[place] = Math.max(0, announced[place] as number) + 1;
+    }
+  if (numbers.length + entry.length >= rememberedFrom) {
+    const large = largeOf.get(generation) ?? new Map<number, VrpUse>();
+    largeOf.set(generation, large.set(asn, use));
+  }
+  return use;
+}
+
+function familyOf(vrps: VrpSet, vrp: number): 4 | 6 {
+  return vrp < vrps.ipv4Size ? 4 : 6;
 }
 
 function countsOf({ routes }: Generation, { vrps, numbers, announced }: VrpUse): AsnVrpsRecord["counts"] {
   return {
     vrps: numbers.length,
-    unannounced: announced.includes(null) ? null : announced.filter((count) => count === 0).length,
+    unannounced: announced.includes(unknown) ? null : announced.reduce((sum, count) => (count === 0 ? sum + 1 : sum), 0),
     max_length_loose: routes === null ? null : numbers.reduce((sum, vrp) => sum + (vrps.columns.loose[vrp] as number), 0),
   };
 }
@@ -62,12 +83,12 @@ function listOf(question: AsnVrpsQuestion, notes: AnswerNotes, use: VrpUse | nul
 }
 
 /** Places in `numbers`. */
-function chosenOf({ family, announced }: AsnVrpsQuestion, { vrps, numbers, announced: counts }: VrpUse): number[] {
+function chosenOf({ family, announced: wanted }: AsnVrpsQuestion, { vrps, numbers, announced }: VrpUse): number[] {
   const places: number[] = [];
   for (const [place, vrp] of numbers.entries()) {
-    if (family !== null && family !== (vrp < vrps.ipv4Size ? 4 : 6)) continue;
-    const count = counts[place] as number | null;
-    if (announced !== null && (count === null || count > 0 !== announced)) continue;
+    if (family !== null && family !== familyOf(vrps, vrp)) continue;
+    const count = announced[place] as number;
+    if (wanted !== null && (count === unknown || count > 0 !== wanted)) continue;
     places.push(place);
   }
   return places;
@@ -75,9 +96,10 @@ function chosenOf({ family, announced }: AsnVrpsQuestion, { vrps, numbers, annou
 
 function itemOf({ routes }: Generation, { vrps, numbers, announced }: VrpUse, place: number): AsnVrp {
   const vrp = vrps.vrpAt(numbers[place] as number);
+  const count = announced[place] as number;
   return {
     ...vrpRecord(vrp),
-    announced_prefixes: announced[place] as number | null,
+    announced_prefixes: count === unknown ? null : count,
     max_length_loose: routes === null ? null : vrp.loose,
   };
 }

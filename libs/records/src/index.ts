@@ -3,7 +3,7 @@
 export { type AddressRange, addressRanges } from "./address-ranges.ts";
 export { AnswerNotes, clockWarnings, etagInput, type PastNote, type RecordAnswer } from "./answer.ts";
 export { asnRecord } from "./asn-record.ts";
-export { asnVrpsRecord } from "./asn-vrps-record.ts";
+export { asnVrpsSteps } from "./asn-vrps-record.ts";
 export { type Change, type ChangedOrigin, type ChangedRegistration, type ChangeSubject, changesOf, subjectFacts } from "./changes.ts";
 export {
   changesAnswer,

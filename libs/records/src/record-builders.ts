@@ -3,7 +3,7 @@
 import type { ChangesName, OperationName, OperationOf, Questions, RecordOf, ServiceName, services } from "@netfacts/contracts";
 import type { AnswerNotes } from "./answer.ts";
 import { asnRecord } from "./asn-record.ts";
-import { asnVrpsRecord } from "./asn-vrps-record.ts";
+import { asnVrpsSteps } from "./asn-vrps-record.ts";
 import { ipRecord } from "./ip-record.ts";
 import { prefixSteps } from "./prefix-record.ts";
 import { routingRecord } from "./routing-record.ts";
@@ -31,7 +31,7 @@ export const recordBuilders: { readonly [O in SnapshotOperation]: RecordBuilder<
   status: inOneStep((_question, notes) => statusRecord(notes)),
   asn: inOneStep(asnRecord),
   prefix: prefixSteps,
-  asn_vrps: inOneStep(asnVrpsRecord),
+  asn_vrps: asnVrpsSteps,
 };
 
 function inOneStep<Q, R>(build: (question: Q, notes: AnswerNotes) => R): (question: Q, notes: AnswerNotes) => Steps<R> {

@@ -94,18 +94,6 @@ export class VrpSet {
     return this.#start[this.trie.ipv4Count]!;
   }
 
-  /**
-   * The numbers of the VRPs of an AS, ascending. Cost: a pass over all, which ends when `count` are found.
-   *
-   * @param count  how many the AS has.
-   */
-  numbersOf(asn: number, count: number): Uint32Array {
-    const numbers = new Uint32Array(count);
-    let found = 0;
-    for (let index = 0; found < count && index < this.size; index++) if (this.#asn[index]! === asn) numbers[found++] = index;
-    return numbers.subarray(0, found);
-  }
-
   /** The numbers of the VRPs that make a route valid. Cost: a longest match, and a step for each VRP that covers the route and is long enough. */
   matching(prefix: Prefix, originAs: number): number[] {
     const numbers: number[] = [];

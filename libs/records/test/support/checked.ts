@@ -17,7 +17,8 @@ import { address, prefix } from "../../../snapshot/test/support/text.ts";
 import {
   AnswerNotes,
   asnRecord,
-  asnVrpsRecord,
+  asnVrpsSteps,
+  finish,
   ipRecord,
   prefixRecord,
   routingRecord,
@@ -80,7 +81,7 @@ export function ask(generation: Generation, nowMs = now) {
       }: { family?: 4 | 6 | null; rpki?: "valid" | "invalid" | "not-found" | null; aggregate?: boolean; limit?: number } = {},
     ) => asked(AsnRecord, (to) => asnRecord({ asn, family, rpki, aggregate, limit }, to)),
     asnVrps: (asn: number, { family = null, announced = null, limit = 100 }: Partial<Omit<AsnVrpsQuestion, "asn">> = {}) =>
-      asked(AsnVrpsRecord, (to) => asnVrpsRecord({ asn, family, announced, limit }, to)),
+      asked(AsnVrpsRecord, (to) => finish(asnVrpsSteps({ asn, family, announced, limit }, to))),
     validity: (asn: number, text: string) => asked(ValidityRecord, (to) => validityRecord({ asn, prefix: prefix(text) }, to)),
     status: () => asked(StatusRecord, (to) => statusRecord(to)),
   };
