@@ -145,6 +145,7 @@ export const texts = {
     tree: "Announced prefixes around it",
     prefixes: "Announced prefixes",
     neighbours: "Neighbours in paths",
+    vrps: "ROAs for this AS",
     names: "Names",
     data: "Data behind this answer",
   },
@@ -171,6 +172,15 @@ export const texts = {
       length: "Invalid, because all covering ROAs allow only shorter prefixes.",
     },
     as0: "AS0: nobody may announce it",
+  },
+  vrps: {
+    what: "Which prefixes the AS may announce. Not announced: the ROA may be left over. Loose: it also allows longer prefixes that the AS does not announce.",
+    show: "List",
+    unused: "Only ROAs that no announcement uses",
+    counted: (unused: string, all: string) => `No announcement uses ${unused} of ${all}.`,
+    unknown: "It is unknown which of them announcements use.",
+    upTo: (length: number) => `up to /${length}`,
+    use: { none: "not announced", loose: "loose", announced: "announced" },
   },
   neighbours: {
     what: "Positions as seen in AS paths: left is nearer to the collector. This does not say who pays whom. A line is as thick as its share of the paths on its side.",

@@ -7,7 +7,7 @@ import { until } from "../../../test/support/http.ts";
 import { exampleReply } from "../../gateway-auth-quota/test/support/gateway.ts";
 import { browserTest, type ConsoleInBrowser, startConsole, violations } from "./support/console-browser.ts";
 
-const inBrowser = browserTest(13);
+const inBrowser = browserTest(14);
 
 let site: ConsoleInBrowser;
 beforeAll(async () => {
@@ -215,6 +215,51 @@ inBrowser("neighbours are drawn on their side, as many as fit, and are a table, 
   await page.locator(".snippets").waitFor();
   expect(await heading()).toContain("AS3333");
   await page.close();
+});
+
+inBrowser("the ROAs of an AS are asked for when their list is opened, all or those that no announcement uses", async () => {
+  const [item] = examples.asn_vrps.vrps.items;
+  if (item === undefined) throw new Error("the example has no VRP");
+  const vrps = [
+    { ...item, announced_prefixes: 1, max_length_loose: true },
+    { ...item, prefix: "2001:db8:ffff:ffff:ffff:ffff:ffff:0/112", max_length: 128, announced_prefixes: 0 },
+    { ...item, prefix: "10.0.0.0/8", announced_prefixes: null, max_length_loose: null },
+    { ...item, prefix: "11.0.0.0/21" },
+  ];
+  const asked: (boolean | null)[] = [];
+  site.harness.answers.set("asn_vrps", ({ query }) => {
+    const { announced } = decodeQuery("asn_vrps", query).question;
+    asked.push(announced);
+    const items = announced === false ? vrps.filter(({ announced_prefixes }) => announced_prefixes === 0) : vrps;
+    const counts = { vrps: 12, unannounced: 1, max_length_loose: 1 };
+    const record = { ...examples.asn_vrps, counts, vrps: { items, total: items.length, limit: 100, next_cursor: null } };
+    return { ...exampleReply("asn_vrps"), cacheable: false, etag: "", body: Buffer.from(JSON.stringify(record)) };
+  });
+  const { page, complaints } = await site.open("/as/AS3333");
+  const card = page.locator(".card", { hasText: "ROAs for this AS (12)" });
+  await card.locator("summary").waitFor();
+  expect(asked).toEqual([]);
+  await card.locator("summary").press("Enter");
+  const rows = card.locator(".row");
+  await until(async () => (await rows.count()) === 4);
+  expect(await rows.allTextContents()).toEqual([
+    "193.0.0.0/21loose",
+    "2001:db8:ffff:ffff:ffff:ffff:ffff:0/112up to /128not announced",
+    "10.0.0.0/8up to /21unknown",
+    "11.0.0.0/21announced",
+  ]);
+  expect(await card.textContent()).toContain("No announcement uses 1 of 12.");
+  await expectNoFault(page, complaints, "vrps");
+  await card.locator("input").check();
+  await until(async () => (await rows.count()) === 1);
+  expect(asked).toEqual([null, false]);
+  await page.close();
+  site.harness.answers.delete("asn_vrps");
+  site.answer("asn", { rpki: null });
+  const unknown = await site.open("/as/AS3333");
+  await unknown.page.locator(".snippets").waitFor();
+  expect(await unknown.page.locator(".card", { hasText: "ROAs for this AS" }).count()).toBe(0);
+  await unknown.page.close();
 });
 
 inBrowser("names of neighbours in capitals fit into the drawing, with their shares next to it", async () => {

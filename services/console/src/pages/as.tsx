@@ -7,6 +7,7 @@ import { count, moment, registryName, share } from "../domain/format.ts";
 import { asSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
 import { AddressMapCard } from "../parts/address-map.tsx";
+import { AsVrpsCard } from "../parts/as-vrps.tsx";
 import { Card, Facts, Outside, PrefixLink, Unknown, UnknownRouting } from "../parts/basics.tsx";
 import { Answered } from "../parts/failed.tsx";
 import { Further } from "../parts/further.tsx";
@@ -51,6 +52,7 @@ export function AsPage({ asn }: { readonly asn: string }) {
               types={record.network_types ?? []}
               areUnknown={record.network_type === null && !record.network_types?.length}
             />
+            {record.rpki?.vrps_for_this_as ? <AsVrpsCard asn={record.asn} total={record.rpki.vrps_for_this_as} /> : null}
             <Prefixes record={record} again={again} />
             <NeighboursCard record={record} />
             <DataBehind meta={record.meta} />
