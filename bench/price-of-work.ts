@@ -126,6 +126,18 @@ function kindsOf(generation: Generation): Kind[] {
         asns(0, 20).map((asn) => ({ asn, ...everything, limit })),
       ),
     ),
+    ...limits.flatMap((limit) => [
+      kind(
+        `asn_vrps, any, limit=${limit}`,
+        "asn_vrps",
+        all.map((asn) => ({ asn, family: null, announced: null, limit })),
+      ),
+      kind(
+        `asn_vrps, the 20 with most VRPs, limit=${limit}`,
+        "asn_vrps",
+        mostVrps(generation).map((asn) => ({ asn, family: null, announced: null, limit })),
+      ),
+    ]),
     ...[0, 4, 8, 10, 12, 16, 20, 24].flatMap((length) =>
       limits.map((limit) =>
         kind(
@@ -145,6 +157,12 @@ function kindsOf(generation: Generation): Kind[] {
       ),
     ),
   ];
+}
+
+function mostVrps({ vrpCountByAs }: Generation): number[] {
+  const { asn, count } = vrpCountByAs as NonNullable<Generation["vrpCountByAs"]>;
+  const rows = [...asn.keys()].sort((a, b) => (count[b] as number) - (count[a] as number));
+  return rows.slice(0, 20).map((row) => asn[row] as number);
 }
 
 function cut24({ asn, prefix }: Questions["validity"]): Questions["validity"] {
