@@ -258,6 +258,16 @@ testWithHelm("every listener follows listenHost, so that pods with IPv6 addresse
   expect(new Set(hosts(objectsOf("everything")))).toEqual(new Set(["::"]));
 });
 
+testWithHelm("the Service of callers has the IP versions of its value, or those of the cluster", () => {
+  const policyOf = (name: string) => {
+    const service = ofKind(objectsOf(name), "Service").find(({ spec }) => spec.ports[0].name === "http" && spec.ports[0].port !== 8090);
+    expect(service).toBeDefined();
+    return service?.spec.ipFamilyPolicy;
+  };
+  expect(policyOf("everything")).toBe("PreferDualStack");
+  expect(policyOf("minimal")).toBeUndefined();
+});
+
 testWithHelm("the whois listener, its Service and the policy of callers have one port, and client addresses stay", () => {
   const [gateway] = named(objectsOf("everything"), "Deployment", "gateway-auth-quota").spec.template.spec.containers;
   expect(environmentOf(gateway).env).toMatchObject({ WHOIS_HOST: "::", WHOIS_PORT: "8043" });
@@ -265,6 +275,7 @@ testWithHelm("the whois listener, its Service and the policy of callers have one
   expect(named(objectsOf("everything"), "Service", "whois").spec).toMatchObject({
     type: "LoadBalancer",
     externalTrafficPolicy: "Local",
+    ipFamilyPolicy: "PreferDualStack",
     ports: [{ name: "whois", port: 4343, targetPort: "whois" }],
   });
   const [{ ports }] = named(objectsOf("everything"), "NetworkPolicy", "callers-to-gateway").spec.ingress;
