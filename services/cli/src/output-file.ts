@@ -11,7 +11,7 @@ import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { interruptible } from "./interrupt.ts";
 
 /**
- * Writes a file as a whole: until it is complete, and after a fault or a signal, an earlier file of this name stays. A link stays, and the file that it
+ * Writes a file as a whole: until it is complete and on the disk, and after a fault or a signal, an earlier file of this name stays. A link stays, and the file that it
  * leads to is replaced. A pipe or a device gets the pieces as they come.
  *
  * @throws CliError
@@ -21,7 +21,7 @@ export async function writeWhole(path: string, pieces: Iterable<Uint8Array | str
     const file = orCannotWrite(path, () => replaceable(path));
     const written = file === null ? path : `${file}.${process.pid}.partial`;
     try {
-      await pipeline(Readable.from(pieces), createWriteStream(written), { signal });
+      await pipeline(Readable.from(pieces), createWriteStream(written, { flush: file !== null }), { signal });
       if (file !== null) await rename(written, file);
     } catch (error) {
       if (file !== null) await rm(written, { force: true });
