@@ -45,6 +45,11 @@ export function hasAsZero(bytes: Uint8Array, start: number, end: number): boolea
   return false;
 }
 
+/** `hasAsZero` of decoded segments. */
+export function segmentsHaveAsZero(segments: readonly PathSegment[]): boolean {
+  return segments.some(({ asns }) => asns.includes(0));
+}
+
 /** Whether a sound path with AS 0 is one AS_SEQUENCE of nothing else. */
 export function isAsZeroAlone(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === 6 && bytes[start] === asSequence;

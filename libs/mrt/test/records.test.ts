@@ -229,6 +229,11 @@ test("an AS4_PATH is put behind as much of AS_PATH as is longer, with the confed
   // Segments of the leading part in their order; a set counts one.
   const several = attribute(2, Buffer.concat([sequence2(1, 2), set2(7, 8), sequence2(23456)]));
   expect(await pathOf(several, attribute(17, sequence4(200000)))).toEqual(["1 2 {7,8} 200000", undefined]);
+  // RFC 7607 §2: an AS4 attribute with AS 0 is left out, and AS_PATH with it is malformed, which the merge must not hide.
+  expect(await pathOf(attribute(2, sequence2(65007, 23456)), attribute(17, sequence4(0)))).toEqual(["65007 23456", undefined]);
+  expect(await pathOf(attribute(2, sequence2(65007, 0)), attribute(17, sequence4(200000)))).toEqual(["65007 0", undefined]);
+  const zero4 = attribute(18, Buffer.concat([u32(0), u32(0x05060708)]));
+  expect(await pathOf(attribute(2, sequence2(1)), aggregator2(23456), zero4)).toEqual(["1", 23456]);
   // A later aggregator that knows no AS4 makes both stale; AS_TRANS says that it does not.
   const stale = [attribute(2, sequence2(1, 23456)), attribute(17, sequence4(200000))];
   expect(await pathOf(...stale, aggregator2(64999), aggregator4)).toEqual(["1 23456", 64999]);

@@ -395,11 +395,14 @@ describe("TABLE_DUMP", () => {
   });
 
   test("is left out as a route if its path has AS 0, and others are handed on", async () => {
+    const as4 = (text: string) => attribute(0xc0, 17, pathBytes(text));
     const bad = old("10.0.0.0", 8, "192.0.2.7", 65007, path("65007 0"));
-    const { lines, report } = await dump(Buffer.concat([bad, old("10.0.0.0", 8, "192.0.2.8", 65008, path("65008 1"))]));
-    expect(lines).toEqual(["1700000000|B|192.0.2.8|65008|10.0.0.0/8|65008 1"]);
-    expect(report).toMatchObject({ badRoutes: 1, routes: { ipv4: 1 }, prefixes: { ipv4: 1 } });
-    expect(report.routesLeftOut).toMatchObject([{ reason: "as-zero", count: 1, examples: [{ offset: 0 }] }]);
+    const hidden = old("10.0.0.0", 8, "192.0.2.9", 65009, Buffer.concat([path("65009 0"), as4("200000")]));
+    const unmerged = old("10.0.0.0", 8, "192.0.2.8", 65008, Buffer.concat([path("65008 23456"), as4("0")]));
+    const { lines, report } = await dump(Buffer.concat([bad, hidden, unmerged]));
+    expect(lines).toEqual(["1700000000|B|192.0.2.8|65008|10.0.0.0/8|65008 23456"]);
+    expect(report).toMatchObject({ badRoutes: 2, routes: { ipv4: 1 }, prefixes: { ipv4: 1 } });
+    expect(report.routesLeftOut).toMatchObject([{ reason: "as-zero", count: 2, examples: [{ offset: 0 }, { offset: bad.length }] }]);
   });
 
   test("that is bad is skipped with its place", async () => {

@@ -1,19 +1,22 @@
 /** What a speaker of 2-byte AS numbers passed on of 4-byte ones, put back in its place (RFC 6793 §4.2.3). */
 
-import type { PathSegment } from "../as-path.ts";
+import { type PathSegment, segmentsHaveAsZero } from "../as-path.ts";
 import type { PathAttributes } from "./path-attributes.ts";
 
 /** Stands for every AS number that does not fit into two bytes. */
 const asTrans = 23456;
 
-/** Merges AS4_PATH and AS4_AGGREGATOR into AS_PATH and AGGREGATOR, unless a later speaker made them stale. */
+/**
+ * Merges AS4_PATH and AS4_AGGREGATOR into AS_PATH and AGGREGATOR, unless a later speaker made them stale. An AS_PATH with AS 0 stays as it is: it
+ * malforms the route (RFC 7607 §2), which a merged one would not show.
+ */
 export function mergeAs4(into: PathAttributes): void {
   if (into.aggregator !== null && into.as4Aggregator !== null) {
     // Somebody aggregated anew who knew nothing of the AS4 attributes: both are stale.
     if (into.aggregator.asn !== asTrans) return;
     into.aggregator = into.as4Aggregator;
   }
-  if (into.asPath === null || into.as4Path === null) return;
+  if (into.asPath === null || into.as4Path === null || segmentsHaveAsZero(into.asPath)) return;
   const leading = pathLength(into.asPath) - pathLength(into.as4Path);
   if (leading >= 0) into.asPath = [...leadingSegments(into.asPath, leading), ...into.as4Path];
 }

@@ -1,5 +1,7 @@
-/** AS4_PATH (RFC 6793 §3; malformed ones §6: the attribute is discarded, the message is read). */
+/** AS4_PATH (RFC 6793 §3; malformed ones §6, also with AS 0 by RFC 7607 §2: the attribute is discarded, the message is read). */
 
+import { segmentsHaveAsZero } from "../as-path.ts";
+import { RecordFault } from "../record/record-fault.ts";
 import { readPath } from "./as-path.ts";
 import type { Attribute } from "./attribute.ts";
 
@@ -8,7 +10,10 @@ export const as4Path: Attribute = {
   name: "AS4_PATH",
   malformed: "discard",
   read(value, into) {
+    const { at } = value;
+    const segments = readPath(value, 4);
+    if (segmentsHaveAsZero(segments)) throw new RecordFault("bad-value", at, "AS4_PATH has AS 0");
     // RFC 6793 §6: confederation segments have no place here, and are left out.
-    into.as4Path = readPath(value, 4).filter(({ type }) => type === "sequence" || type === "set");
+    into.as4Path = segments.filter(({ type }) => type === "sequence" || type === "set");
   },
 };

@@ -12,7 +12,7 @@ import type { MpUnreach } from "./mp-unreach-nlri.ts";
 export interface PathAttributes {
   /** 0 IGP, 1 EGP, 2 INCOMPLETE. */
   origin: number | null;
-  /** Where AS numbers have two bytes, AS4_PATH is merged into it already (RFC 6793 §4.2.3). */
+  /** Where AS numbers have two bytes, AS4_PATH is merged into it already (RFC 6793 §4.2.3), unless it has AS 0. */
   asPath: readonly PathSegment[] | null;
   nextHop: Address | null;
   multiExitDisc: number | null;

@@ -98,8 +98,17 @@ function prefixList(chance: Chance, version: 4 | 6, addPath: boolean, most: numb
   return Buffer.concat(chance.times(most, one));
 }
 
+/** Of an AS4 attribute: bgpdump uses one with AS 0. */
+function as4(chance: Chance, options: MadeOptions): number {
+  const asn = chance.u32();
+  return options.asBgpdumpReads === true ? Math.max(1, asn) : asn;
+}
+
 function path(chance: Chance, asBytes: 2 | 4, options: MadeOptions, confederations = true): Buffer {
-  const asn = () => (asBytes === 2 ? chance.pick([23456, chance.below(65536)]) : chance.u32());
+  const asn = () => {
+    if (asBytes === 4) return confederations ? chance.u32() : as4(chance, options);
+    return options.asBgpdumpReads !== true && chance.oneIn(20) ? 0 : chance.pick([23456, chance.below(65536)]);
+  };
   const asns = (most: number) => Array.from({ length: 1 + chance.below(most) }, asn);
   const parts = [
     confederations && chance.oneIn(6) ? `(${asns(3).join(" ")})` : "",
@@ -152,7 +161,7 @@ function attributeList(chance: Chance, options: AttributeOptions): Buffer {
   put(8, 0x80, 10, () => Buffer.concat(chance.times(3, () => addressBytes(ipv4(chance)))));
   put(6, 0xc0, 16, () => Buffer.concat(chance.times(3, () => Buffer.concat([u32(chance.u32()), u32(chance.u32())]))));
   if (as4Path) put(1, 0xc0, 17, () => path(chance, 4, options, false));
-  if (asBytes === 2) put(5, 0xc0, 18, () => Buffer.concat([u32(chance.u32()), addressBytes(ipv4(chance))]));
+  if (asBytes === 2) put(5, 0xc0, 18, () => Buffer.concat([u32(as4(chance, options)), addressBytes(ipv4(chance))]));
   put(6, 0xc0, 32, () => Buffer.concat(chance.times(3, () => Buffer.concat([u32(chance.u32()), u32(chance.u32()), u32(chance.u32())]))));
   put(6, 0xc0, chance.pick([35, 40, 128, 255]), () => Buffer.from(chance.times(9, () => chance.below(256))));
   if (rib === 6) {

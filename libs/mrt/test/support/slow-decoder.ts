@@ -196,6 +196,12 @@ const sized = (value: Bytes, ...sizes: number[]): Bytes => {
   return value;
 };
 
+/** RFC 7607 §2. */
+const notZero = (asn: number): number => {
+  if (asn === 0) throw new Refused("AS 0");
+  return asn;
+};
+
 /** Name in JSON, whether a bad one is left out, withdraws the prefixes (both RFC 7606) or takes the record with it, and how it is read. */
 const known: Record<number, [name: string, whenBad: "leave" | "withdraw" | "refuse", read: ReadValue]> = {
   1: [
@@ -260,8 +266,16 @@ const known: Record<number, [name: string, whenBad: "leave" | "withdraw" | "refu
     },
   ],
   16: ["extended_communities", "withdraw", (value) => list(value, (each) => each.take(8).hex())],
-  17: ["as4_path", "leave", (value) => whole(path(value, 4).filter(({ type }) => !type.startsWith("confed")))],
-  18: ["as4_aggregator", "leave", (value) => whole({ asn: sized(value, 8).uint(4), address: address(value, 4) })],
+  17: [
+    "as4_path",
+    "leave",
+    (value) => {
+      const told = path(value, 4);
+      for (const { asns } of told) for (const asn of asns) notZero(asn);
+      return whole(told.filter(({ type }) => !type.startsWith("confed")));
+    },
+  ],
+  18: ["as4_aggregator", "leave", (value) => whole({ asn: notZero(sized(value, 8).uint(4)), address: address(value, 4) })],
   32: ["large_communities", "withdraw", (value) => list(value, (each) => [each.uint(4), each.uint(4), each.uint(4)].join(":"))],
 };
 
@@ -338,6 +352,7 @@ function mergeAs4(json: Record<string, unknown>): void {
     json.aggregator = json.as4_aggregator;
   }
   if (json.as_path === undefined || json.as4_path === undefined) return;
+  if (/\b0\b/.test(pathText(json.as_path as Segment[]))) return;
   json.as_path = merged(json.as_path as Segment[], json.as4_path as Segment[]);
 }
 
