@@ -183,8 +183,22 @@ inBrowser("a file of observations is sent, and its bad lines are shown by number
   await page.close();
 });
 
-inBrowser("an upload that the connection breaks is resumed behind what is stored, and stores each line once", async () => {
+inBrowser("a file of another format is refused with the reason, and the list says that nothing of it is stored", async () => {
   const { page } = await operator.open("/observations");
+  await page.setInputFiles("#file", { name: "table.ndjson", mimeType: "", buffer: Buffer.from("ip,country\n192.0.2.1,NL\n") });
+  await page.fill("#upload", "another-format");
+  await page.press("#upload", "Enter");
+  await page.locator(".failed", { hasText: "2 of 2 lines are invalid: line 1 is not JSON. Stored are 0 bytes" }).waitFor();
+  await page.close();
+  const { page: later } = await operator.open("/observations");
+  const card = later.locator(".cards .card", { hasText: "another-format" });
+  await card.locator("p", { hasText: "Nothing of the file is stored." }).waitFor();
+  expect(await card.textContent()).toContain("if it is refused, this page says why");
+  expect(await card.textContent()).not.toContain("end of the file");
+  await later.close();
+});
+
+inBrowser("an upload that the connection breaks is resumed behind what is stored, and stores each line once", async () => {
   const line = (at: number) => observation(`198.51.${at >> 8}.${at & 255}`, { lat: 50 + (at % 7) });
   const text = Array.from({ length: 40_000 }, (_, at) => `${line(at)}\n`).join("");
   // What an earlier try brought before its connection broke.
@@ -196,6 +210,8 @@ inBrowser("an upload that the connection breaks is resumed behind what is stored
   });
   const offset = (await ingest.observations.find("broken"))?.offset ?? 0;
   expect(offset).toBeGreaterThan(90_000);
+  const { page } = await operator.open("/observations");
+  await page.locator(".cards .card", { hasText: "broken" }).locator(".note", { hasText: "The end of the file is not stored." }).waitFor();
   let breaks = 1;
   await page.route("**/observations?*", (route) => (breaks-- > 0 ? route.abort() : route.continue()));
   await page.setInputFiles("#file", { name: "probes.ndjson", mimeType: "", buffer: Buffer.from(text) });

@@ -230,7 +230,10 @@ export const texts = {
     another: "Another file",
     recent: "Recent uploads",
     none: "Nothing was uploaded yet.",
-    incomplete: "The end of the file did not arrive. To send the rest, choose the same file and give the id of this upload.",
+    nothing: "Nothing of the file is stored.",
+    nothingDo:
+      "The file was refused, or its first lines did not arrive. Send it again as a new upload: if it is refused, this page says why.",
+    incomplete: "The end of the file is not stored. To send the rest, choose the same file and give the id of this upload.",
     bad: "Bad lines",
     first: (shown: string, all: string) => `the first ${shown} of ${all}`,
     badColumns: ["Line", "Reason"],

@@ -184,8 +184,9 @@ async function storedBytes(upload: string, signal: AbortSignal): Promise<number>
   }
 }
 
-function sentenceOf({ rows, bad, complete }: ObservationUpload): string {
-  const end = complete ? "" : "; the end of the file did not arrive";
+function sentenceOf({ rows, bad, complete, offset }: ObservationUpload): string {
+  if (!complete && offset === 0) return t.nothing;
+  const end = complete ? "" : "; the end of the file is not stored";
   return `${counted(rows, "line")} stored, ${counted(bad, "bad line")}${end}.`;
 }
 
@@ -204,7 +205,7 @@ function Report({ upload }: { readonly upload: ObservationUpload }) {
           ["Read", `${counted(lines, "line")}, ${counted(offset, "byte")}`],
         ]}
       />
-      {complete ? null : <p class="note">{t.incomplete}</p>}
+      {complete ? null : <p class="note">{offset === 0 ? t.nothingDo : t.incomplete}</p>}
       <BadLines upload={upload} />
     </Card>
   );
