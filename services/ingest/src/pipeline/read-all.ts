@@ -13,8 +13,8 @@ import { readSource, type SourceReading } from "./read-source.ts";
 import { readStored } from "./read-stored.ts";
 import { type ReadUpdates, UpdatesError } from "./read-updates.ts";
 import type { Run } from "./run.ts";
-import { earlierText, failedSourceReport, sourceReport, updatesReport } from "./run-report.ts";
-import { draftSection, type SectionInputs, type SourcesBySection, unreadText } from "./sections.ts";
+import { earlierText, failedSourceReport, sourceReport, unreadText, updatesReport } from "./run-report.ts";
+import { draftSection, type SectionInputs, type SourcesBySection } from "./sections.ts";
 import { acceptedBefore, kindsBefore, refuseShrunk } from "./source-shrink.ts";
 import { type SideRecords, TableInputs } from "./table-readers.ts";
 
@@ -168,7 +168,8 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
     found.sources[name] = section;
     // Of what time data of the future are is not known: they are out of date from the first.
     section.configs.push(warning === null ? source : { ...source, staleAfterSeconds: 0 });
-    const error = newer === null && source.fetched?.isEarlier !== true ? (warning ?? same) : earlierText;
+    const isEarlier = newer !== null || source.fetched?.isEarlier === true;
+    const error = [isEarlier ? earlierText : null, warning ?? same].filter((text) => text !== null).join("; ") || null;
     const kinds = name === source.section && report.kinds !== undefined ? { kinds: { ...report.kinds } } : {};
     const told = { as_of_told: isTold ? asOf : toldBefore(source, run.previous) };
     const entry = sourceEntry(source, { sha256: stored.sha256, as_of: asOf, accepted, skipped, error, ...told, ...kinds });

@@ -54,11 +54,17 @@ export interface UpdateCounts {
   readonly refused_file: string | null;
 }
 
+/** What everybody may read of a source that failed, in the manifest of the snapshot; the run's report says why. */
+export const unreadText = "could not be read in the last run";
+
+/** The same where its section was not built without it. */
+export const unreadKeptText = `${unreadText}; the previous version is in use`;
+
 /** What everybody may read of the sources of a section that shrank too much, in the manifest of the snapshot that keeps it. */
 export const refusedText =
   "the section that it was part of in the last run was refused, because the section had shrunk; the previous one is in use";
 
-/** The same of a source of which the version before is in use. */
+/** The same of a source of which the version before is in use. What is told of that version may follow. */
 export const earlierText = "the newest version of this source could not be used in the last run; the previous version is in use";
 
 export interface RunReport {

@@ -21,7 +21,7 @@ import { readLastHistory } from "./last-history.ts";
 import type { ReadSources } from "./read-all.ts";
 import type { RibReading } from "./rib-readers.ts";
 import type { Run } from "./run.ts";
-import { refusedText } from "./run-report.ts";
+import { refusedText, unreadKeptText } from "./run-report.ts";
 import type { TableInputs } from "./table-readers.ts";
 
 /** The sources of a section that were read, and those that failed. */
@@ -144,13 +144,10 @@ function timesOf(
   return { version: version(asOf), as_of: asOf, stale_after_seconds: first(staleAfter), interval_seconds: first(nextAfter) };
 }
 
-/** What everybody may read of a source that failed; the run's report says why. */
-export const unreadText = "could not be read in the last run";
-
 /** A section that stays as it was: each of its sources says why it is not of the last run. Without a reason it is as before. */
 function keptSection(entry: SectionEntry, failed: ReadonlySet<string>, isRefused: boolean): SectionEntry {
   const sources = entry.sources.map((source) => {
-    const error = failed.has(source.name) ? `${unreadText}; the previous version is in use` : isRefused ? refusedText : source.error;
+    const error = failed.has(source.name) ? unreadKeptText : isRefused ? refusedText : source.error;
     if (error === source.error || source.error !== null) return { ...source, error };
     return { ...source, error, accepted_before: source.accepted };
   });

@@ -1,7 +1,7 @@
 /** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
 
 import type { Manifest, SourceEntry, TakenBackVersion } from "@netfacts/snapshot";
-import { earlierText, refusedText } from "../pipeline/run-report.ts";
+import { earlierText, refusedText, unreadKeptText } from "../pipeline/run-report.ts";
 import { type BuiltSection, isOperators, isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 
 export interface Plan {
@@ -44,7 +44,7 @@ export function planOf(
 
 /**
  * Whether the section is to be built: its sources have other versions than those in the snapshot; or they have the same ones again, and say in the
- * snapshot that a version in between was refused or could not be used.
+ * snapshot that a version in between was refused or could not be read or used.
  */
 export function isOutdated(
   own: readonly SourceConfig[],
@@ -52,7 +52,10 @@ export function isOutdated(
   entries: readonly Pick<SourceEntry, "name" | "format" | "sha256" | "error">[],
   earlier: ReadonlySet<string>,
 ): boolean {
-  const isOver = (name: string, error: string | null) => error === refusedText || (error === earlierText && !earlier.has(name));
+  const isOver = (name: string, error: string | null) =>
+    error === refusedText ||
+    (error === unreadKeptText && versions.get(name) != null) ||
+    (error?.startsWith(earlierText) === true && !earlier.has(name));
   return differs(own, versions, entries) || entries.some(({ name, error }) => isOver(name, error));
 }
 

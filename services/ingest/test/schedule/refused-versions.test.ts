@@ -77,6 +77,53 @@ test("that the newest version of a source could not be used is told as long as i
   ]);
 });
 
+test("that an optional file could not be read is told until it comes back, also with the content that it had", async () => {
+  const names = (content: string) => writeFileSync(join(world.folder, "names"), content);
+  names(namesFile());
+  world.list("  - {name: names, section: as_names, format: name-list, location: names, required: false}");
+  const told = async () => (await world.manifest())?.sections.as_names?.sources.map(({ error }) => error);
+  await world.look();
+  expect(await told()).toEqual([null]);
+  names("<html>maintenance</html>");
+  world.pass(hour);
+  await world.look();
+  const error = "could not be read in the last run; the previous version is in use";
+  expect(await told()).toEqual([error]);
+  const { length } = world.runs;
+  world.pass(hour);
+  await world.look();
+  expect([await told(), world.runs.length]).toEqual([[error], length]);
+  names(namesFile());
+  world.pass(hour);
+  await world.look();
+  expect(await told()).toEqual([null]);
+  world.pass(hour);
+  await world.look();
+  expect(world.runs).toHaveLength(length + 1);
+});
+
+test("what is told of the version in use stays beside what is told of the newest one", async () => {
+  world.list(
+    `  - {name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true, required: false, future_dates: warn}`,
+  );
+  const look = async (file: string, hours = 25) => {
+    world.files.set("/ripe", file);
+    world.pass(hours * hour);
+    await world.look();
+    return (await world.manifest())?.sections.allocations?.sources[0]?.error ?? null;
+  };
+  const ahead = delegatedFile("ripencc", 10, "20991231");
+  const future = "the time of its data 2099-12-31T00:00:00Z is in the future by more than clock_skew_max (3600 s)";
+  const earlier = "the newest version of this source could not be used in the last run; the previous version is in use";
+  expect(await look(ahead)).toBe(future);
+  expect(await look("<html>maintenance</html>")).toBe(`${earlier}; ${future}`);
+  const { length } = world.runs;
+  expect(await look("<html>maintenance</html>", 1)).toBe(`${earlier}; ${future}`);
+  expect(world.runs).toHaveLength(length);
+  expect(await look(ahead)).toBe(future);
+  expect(await look(delegatedFile("ripencc", 12, "20251122"))).toBeNull();
+});
+
 test("a source counts as refused while its newest version cannot be used, and no longer when the one before comes back", async () => {
   const refused = async () =>
     (await world.metric("netfacts_ingest_source_refused")).map((line) => line.replace(/^.*source="(\w+)".*\}/, "$1"));
