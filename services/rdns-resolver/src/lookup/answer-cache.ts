@@ -129,12 +129,13 @@ export class AnswerCache<Flight> {
   }
 
   /**
-   * Keeps an answer that another replica got, or this one before its restart, if it is newer than what is kept.
+   * Keeps an answer that another replica got, or this one before its restart, if it is newer than what is kept, or that is of the future.
    *
    * @returns whether it lives, and is kept.
    */
   adopt(place: Place<Flight>, entry: Entry, now: number): boolean {
-    if (place.entry !== null && place.entry.storedAt >= entry.storedAt) return false;
+    const { entry: kept } = place;
+    if (kept !== null && !isOfFuture(kept, now) && kept.storedAt >= entry.storedAt) return false;
     this.#keep(place, entry);
     return isAlive(entry, now);
   }

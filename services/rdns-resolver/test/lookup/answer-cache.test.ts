@@ -156,3 +156,13 @@ test("an answer is popular after two hits within its life, and renewed in its la
   cache.store(place, entryOf("ok", 1, 59_000, 60), 59_000);
   expect(cache.isDue(place, 118_000)).toBe(false);
 });
+
+test("another replica's answer takes the place of one that was stored while the clock was ahead, and of no other newer one", () => {
+  const cache = new AnswerCache<string>(options);
+  const [ahead, newer] = [cache.open(addressOf(1)), cache.open(addressOf(2))];
+  cache.store(ahead, entryOf("ok", 1, 3_600_000, 60), 3_600_000);
+  cache.store(newer, entryOf("ok", 1, 2_000, 60), 2_000);
+  const other = entryOf("ok", 1, 1_000, 60);
+  expect([cache.adopt(ahead, other, 2_000), cache.adopt(newer, other, 2_000)]).toEqual([true, false]);
+  expect([ahead.entry?.storedAt, newer.entry?.storedAt]).toEqual([1_000, 2_000]);
+});
