@@ -138,11 +138,21 @@ function told(announced: string): string | null {
   return announced === "" ? null : announced.slice(2);
 }
 
+/** Quotes that open in one language close in another. */
+const quotes = "\"'`´“”„‘’‚«»‹›";
+const opening = new RegExp(`^[\\s${quotes}(<]+`);
+const closing = new RegExp(`[\\s${quotes}/)>,;.]+$`);
+
+/** Without the marks around it in logs and sentences. */
+function withoutMarks(text: string): string {
+  return text.replace(opening, "").replace(closing, "");
+}
+
 /** The host of a pasted URL, else the text. */
 function hostOfUrl(text: string): string {
   return (
     /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@\s]*@)?(?:\[([0-9a-f:.]+)\]|([^/?#:\s]+))/i
-      .exec(text)
+      .exec(withoutMarks(text))
       ?.slice(1)
       .find((host) => host !== undefined) ?? text
   );
@@ -151,9 +161,9 @@ function hostOfUrl(text: string): string {
 /** An address in brackets, with a port, with a zone, or as it is. */
 const writtenForms = [/^\[([^\]%]+)(?:%[^\]]+)?\](?::\d{1,5})?$/, /^([\d.]+):\d{1,5}$/, /^([^%]*:[^%]*)%[\w.-]+$/, /^(.+)$/];
 
-/** The address or prefix of a text that has nothing else but a port, a zone, and the marks around it in logs and sentences; else the text. */
+/** The address or prefix of a text that has nothing else but a port, a zone, and marks around it; else the text. */
 function addressAlone(text: string): string {
-  const bare = text.replace(/^["'(<]+/, "").replace(/[/"')>,;.]+$/, "");
+  const bare = withoutMarks(text);
   const parts = writtenForms.map((form) => form.exec(bare)?.[1] ?? "");
   return parts.find((part) => parseAddress(part) !== null || !isSyntaxFault(parsePrefix(part))) ?? text;
 }

@@ -37,7 +37,8 @@ test("a text in the search field is an address, a prefix, an AS number or none o
     "AS1.10": "/as/AS65546",
   });
   // As they are copied out of a log or a sentence.
-  for (const text of ["193.0.6.139:443", "193.0.6.139,", '"193.0.6.139"', "193.0.6.139.", "(193.0.6.139:443)", "<193.0.6.139>;"])
+  const logged = ["193.0.6.139:443", "193.0.6.139,", '"193.0.6.139"', "193.0.6.139.", "(193.0.6.139:443)", "<193.0.6.139>;"];
+  for (const text of [...logged, "`193.0.6.139`", "“193.0.6.139”", "„193.0.6.139“", "»193.0.6.139«", "« 193.0.6.139 »"])
     expect([text, classify(text)]).toEqual([text, { kind: "address", text: "193.0.6.139" }]);
   expect(classify("[2001:db8::1]:443")).toEqual({ kind: "address", text: "2001:db8::1" });
   expect(classify("2001:db8::")).toEqual({ kind: "address", text: "2001:db8::" });

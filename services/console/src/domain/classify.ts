@@ -12,7 +12,7 @@ export type Subject =
   | { readonly kind: "as"; readonly text: string };
 
 /** Quotes, brackets and the marks of a sentence around a text that was copied. */
-const around = /^["'“‘«(<[]+|["'”’»)>\],.;]+$/g;
+const around = /^[\s"'`´“”„‘’‚«»‹›(<[]+|[\s"'`´“”„‘’‚«»‹›)>\],.;]+$/g;
 /** IPv4 or IPv6 in brackets, with a port. */
 const withPort = /^(?:(\d+(?:\.\d+){3})|\[([^\]]*)\]):\d{1,5}$/;
 
