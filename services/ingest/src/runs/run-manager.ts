@@ -98,6 +98,7 @@ export class RunManager {
   readonly #occupied: { current: Occupation | null; beside: Occupation | null } = { current: null, beside: null };
   readonly #order = new PublishOrder();
   readonly #stopping = new AbortController();
+  #wholeRuns = 0;
 
   constructor(deps: RunManagerDeps, term: Term, activation: Activation) {
     this.#deps = deps;
@@ -160,6 +161,11 @@ export class RunManager {
       },
     };
     return (await this.#begin(starter, task)).run;
+  }
+
+  /** How many runs of everything have succeeded. */
+  get wholeRuns(): number {
+    return this.#wholeRuns;
   }
 
   /** What a run in progress is doing; null: it is not in progress, or has not told so far. */
@@ -251,15 +257,17 @@ export class RunManager {
 
   /** Never rejects. */
   async #importNow(run: RunRecord, scope: RunScope | null, form: RunForm, onProgress: ProgressListener): Promise<RunOutcome> {
-    const { sources, log, clock, metrics } = this.#deps;
+    const { sources, log, metrics } = this.#deps;
+    const begun = performance.now();
     const outcome: RunOutcome =
       sources === ""
         ? { ok: false, message: "no sources are configured: set SOURCES to a sources.yaml", report: null }
         : await this.#build(onProgress, scope, form);
-    observeRun(metrics, outcome, clock.now() - run.startedAt);
+    observeRun(metrics, outcome, performance.now() - begun);
     for (const { name: section, refused } of outcome.report?.sections ?? [])
       if (refused !== null)
         log.warn({ run: run.id, section, reason: refused }, "a section shrank too much; the previous version remains in use");
+    if (outcome.ok && scope === null) this.#wholeRuns++;
     if (outcome.ok) log.info({ run: run.id, snapshot: outcome.report.snapshot, unchanged: outcome.report.unchanged }, "run succeeded");
     else log.error({ run: run.id, reason: outcome.message }, "run failed; the previous snapshot remains in service");
     return outcome;

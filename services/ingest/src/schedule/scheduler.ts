@@ -33,7 +33,7 @@ export interface SchedulerDeps {
   /** What is stored of uploads; absent: nothing is. */
   readonly stored?: StoredStock | undefined;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "takenBack">;
-  readonly runs: Pick<RunManager, "run" | "runBeside" | "idle">;
+  readonly runs: Pick<RunManager, "run" | "runBeside" | "idle" | "wholeRuns">;
   /** Absent: nobody asks for them. */
   readonly metrics?: Pick<IngestMetrics, "sectionRefused" | "listFaults">;
   readonly clock: { now(): number };
@@ -86,6 +86,8 @@ export class Scheduler {
   /** What is stored has no other version that a run could use: the same is tried again, and other sections do not wait for it. */
   #storedFailures = 0;
   #noStoredBefore = 0;
+  /** When the failures were counted. */
+  #wholeRuns = 0;
   /** What was told last of the list, and of each section the source that it waits for: it is told again when it is another. */
   #told = { list: "", unreadable: "", waiting: new Map<BuiltSection, string | undefined>() };
 
@@ -240,7 +242,8 @@ export class Scheduler {
 
   /** @returns whether it is worth looking again at once. */
   async #runChanged(config: SourcesConfig, run: Run): Promise<boolean> {
-    const { stock, clock, log } = this.#deps;
+    const { stock, clock, log, runs } = this.#deps;
+    if (runs.wholeRuns !== this.#wholeRuns) this.#forgetFailures();
     if (this.#isBefore(this.#noRunBefore)) return false;
     const unreadable = new Map<string, Error>();
     const newest = await readyFiles(config.sources, stock, false, ({ name }, error) => unreadable.set(name, error));
@@ -354,6 +357,13 @@ export class Scheduler {
     // Planned for the sake of the routes alone.
     if (held.has("routes") && !isBehind("vrps")) held.add("vrps");
     return held;
+  }
+
+  /** Somebody else's run of everything succeeded: what made those of the schedule fail is over. */
+  #forgetFailures(): void {
+    this.#wholeRuns = this.#deps.runs.wholeRuns;
+    [this.#failedRuns, this.#noRunBefore] = [0, 0];
+    [this.#storedFailures, this.#noStoredBefore] = [0, 0];
   }
 
   /** Of a time after a failure. One that is farther away is of a clock that was set back since. */

@@ -89,7 +89,7 @@ async function sectionsToRun(): Promise<(readonly string[] | null)[]> {
     return { ok: false, message: "", report: null } as const;
   };
   const { signal } = new AbortController();
-  const runs = { run, runBeside: run, idle: async () => undefined };
+  const runs = { run, runBeside: run, idle: async () => undefined, wholeRuns: 0 };
   await new Scheduler({ sources: list(), stock, snapshots: snapshots(), runs, clock, log: silent, signal }).look();
   return sections;
 }

@@ -349,6 +349,23 @@ test("what was due while the clock was ahead is due again when it was set back, 
   expect(await world.look()).toEqual([]);
 });
 
+test("after a failure that is no source's the next run waits, longer each time, unless a run of everything succeeds meanwhile", async () => {
+  everything();
+  world.failRuns("the store is away");
+  const runsAfter = async (seconds: number) => {
+    world.pass(seconds * 1_000);
+    await world.look();
+    return world.runs.length;
+  };
+  expect([await runsAfter(0), await runsAfter(50), await runsAfter(15), await runsAfter(65), await runsAfter(60)]).toEqual([1, 1, 2, 2, 3]);
+  world.wholeRun();
+  expect([await runsAfter(1), await runsAfter(50), await runsAfter(15)]).toEqual([4, 4, 5]);
+  world.wholeRun();
+  world.failRuns(null);
+  await runsAfter(1);
+  expect(Object.keys((await world.manifest())?.sections ?? {})).toHaveLength(4);
+});
+
 test("stored observations that cannot be read are tried again after a minute, and keep nothing else back", async () => {
   await world.remove();
   world = await scheduled({ version: async () => ({ revision: 1, rows: 1 }) });

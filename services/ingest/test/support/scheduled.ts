@@ -41,6 +41,10 @@ export interface Scheduled {
   /** One look at the clock. @returns the paths that were asked for meanwhile */
   look(): Promise<string[]>;
   manifest(): Promise<Manifest | null>;
+  /** Each run fails with it, and for no source's fault; null: none does. */
+  failRuns(message: string | null): void;
+  /** A run of everything that somebody else started has succeeded. */
+  wholeRun(): void;
   /** As an operator does. */
   rollBack(to: Manifest | null): Promise<void>;
   readonly store: SnapshotStore;
@@ -72,8 +76,11 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
   let now = Date.parse("2026-11-21T12:00:00Z");
   const clock = { now: () => now };
   const runs: Scheduled["runs"] = [];
+  let failure: string | null = null;
+  let wholeRuns = 0;
   const run = async (_starter: unknown, scope: RunScope): Promise<RunOutcome> => {
     runs.push(scope.only);
+    if (failure !== null) return { ok: false, message: failure, report: null };
     const listed = await withStored(await readSources(sources, { files: "later" }), stored, store, false);
     const config = withFiles(listed, scope.files, scope.only);
     const outcome = await runIngest({ config, store, observations }).then(
@@ -110,7 +117,14 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
       stock,
       stored,
       snapshots: store,
-      runs: { run, runBeside: run, idle: async () => undefined },
+      runs: {
+        run,
+        runBeside: run,
+        idle: async () => undefined,
+        get wholeRuns() {
+          return wholeRuns;
+        },
+      },
       metrics,
       clock,
       log: logger,
@@ -150,6 +164,12 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
     async manifest() {
       const id = await store.currentId();
       return id === null ? null : store.getManifest(id);
+    },
+    failRuns(message) {
+      failure = message;
+    },
+    wholeRun() {
+      wholeRuns++;
     },
     async rollBack(to) {
       const replaces = (await store.currentId()) as string;

@@ -1,0 +1,73 @@
+/** Runs of a term: what is measured and counted of them. */
+
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { createMetrics, createRegistry } from "@netfacts/runtime";
+import type { SnapshotStore } from "@netfacts/snapshot";
+import { openSqliteStore, type Store } from "@netfacts/storage";
+import { createIngestMetrics } from "../../src/metrics.ts";
+import { RunManager } from "../../src/runs/run-manager.ts";
+import type { RunOutcome } from "../../src/runs/run-threads.ts";
+import { type RunScope, unbegunReport } from "../../src/schedule/run-scope.ts";
+import type { SourcesConfig } from "../../src/sources/index.ts";
+
+const starter = { actor: "key:7Q9M3W8K", keyId: null, address: null };
+const everything: RunScope = { sources: [], files: {}, only: null };
+const report = unbegunReport({ sampleData: false } as SourcesConfig, "");
+const succeeded: RunOutcome = { ok: true, report };
+const failed: RunOutcome = { ok: false, message: "the store is away", report: null };
+
+let store: Store;
+beforeEach(async () => {
+  store = await openSqliteStore(":memory:");
+});
+afterEach(() => store.close());
+
+function managed(execute: () => RunOutcome, clock = { now: () => 1_000_000 }) {
+  const registry = createRegistry();
+  const silent = () => undefined;
+  const runs = new RunManager(
+    {
+      store,
+      // Nothing is published, so that nothing is asked for.
+      snapshots: {} as SnapshotStore,
+      restore: async () => undefined,
+      sources: "sources.yaml",
+      prepare: async () => everything,
+      execute: async () => execute(),
+      settle: async () => undefined,
+      metrics: createIngestMetrics(createMetrics("ingest", registry)),
+      log: { info: silent, warn: silent, error: silent },
+      clock,
+    },
+    { signal: new AbortController().signal, confirm: async () => undefined },
+    { activate: async () => ({ activated: true }), resume: async () => null },
+  );
+  return { runs, registry };
+}
+
+test("a run during which the clock is set back took no negative time", async () => {
+  let now = 10_000_000;
+  const execute = () => {
+    now = 1_000_000;
+    return succeeded;
+  };
+  const { runs, registry } = managed(execute, { now: () => now });
+  await runs.start(starter);
+  await runs.idle();
+  const sum = /^netfacts_ingest_run_duration_seconds_sum\{.*\} (.*)$/m.exec(await registry.text())?.[1];
+  expect(Number(sum)).toBeGreaterThanOrEqual(0);
+});
+
+test("runs of everything that succeeded are counted, and no others", async () => {
+  let outcome: RunOutcome = succeeded;
+  const { runs } = managed(() => outcome);
+  await runs.run(starter, { ...everything, only: ["as_names"] });
+  expect(runs.wholeRuns).toBe(0);
+  await runs.start(starter);
+  await runs.idle();
+  expect(runs.wholeRuns).toBe(1);
+  outcome = failed;
+  await runs.start(starter);
+  await runs.idle();
+  expect(runs.wholeRuns).toBe(1);
+});
