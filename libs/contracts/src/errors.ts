@@ -55,8 +55,8 @@ const table = {
   ),
   invalid_parameter: entry(
     400,
-    "Invalid query parameter",
-    "A query parameter is unknown, repeated, missing, or has an invalid value.",
+    "Invalid parameter",
+    "A parameter in the query or in a header is unknown, repeated, missing, or has an invalid value.",
     "Fix each problem in `errors[]`: every item names the parameter and the values that it accepts.",
   ),
   invalid_cursor: entry(

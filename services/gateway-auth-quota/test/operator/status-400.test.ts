@@ -155,6 +155,7 @@ describe("parameters", () => {
   test("an Idempotency-Key has 1 to 255 printable characters", async () => {
     for (const value of ["a b", "x".repeat(256)]) {
       const problem = expectProblem(await ask(harness, "POST", keys, good, { headers: { "idempotency-key": value } }), "invalid_parameter");
+      expect(problem.title).toBe("Invalid parameter");
       expect(places(problem)).toEqual(["header.idempotency-key"]);
     }
   });
