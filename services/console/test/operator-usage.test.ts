@@ -27,6 +27,7 @@ inBrowser("usage is shown as bars and rows, and saved as CSV with every row", as
   await page.locator(".lead", { hasText: "3 requests counted towards quotas" }).waitFor();
   await page.locator("table.rows td", { hasText: id }).waitFor();
   expect(await page.locator("table.rows th").allTextContents()).toEqual(["Key", "Day", "Kind", "Counted towards quota", "Not counted"]);
+  expect(await page.locator("select[name=by] option").last().textContent()).toBe("key, day, kind");
   await page.locator("figure svg").waitFor();
   expect(await page.locator("figure svg").getAttribute("aria-label")).toContain("most on");
   expect(await page.locator("ul.bars li").allTextContents()).toEqual([`${id}3`, "ip3"]);

@@ -10,6 +10,12 @@ export interface Bar {
 /** Groups of rows that a page offers, as `by` has them. */
 export const groupings = ["key", "day", "route_class", "key,day", "key,route_class", "day,route_class", "key,day,route_class"] as const;
 
+/** By what the rows of a grouping are told apart. */
+export function membersOf(grouping: string): readonly ("key" | "day" | "route_class")[] {
+  // The pages offer no other ones.
+  return grouping.split(",") as ("key" | "day" | "route_class")[];
+}
+
 const dayMs = 86_400_000;
 
 /** Every day from the first to the last, with what was used: a day without usage is 0. At most 366 days. */

@@ -16,7 +16,7 @@ import { Table } from "../parts/table.tsx";
 import { saveFile } from "../save-file.ts";
 import { client } from "../session.ts";
 import { texts } from "../texts.ts";
-import { dayBars, groupings, monthOf, topBars } from "../usage-days.ts";
+import { dayBars, groupings, membersOf, monthOf, topBars } from "../usage-days.ts";
 
 /** The most that the API gives at once. */
 const limit = 1_000;
@@ -47,7 +47,9 @@ export function UsagePage() {
           <select name="by">
             {groupings.map((name) => (
               <option key={name} value={name} selected={name === by}>
-                {name.replaceAll(",", ", ").replaceAll("_", " ")}
+                {membersOf(name)
+                  .map((member) => t.columns[member].toLowerCase())
+                  .join(", ")}
               </option>
             ))}
           </select>
@@ -108,7 +110,7 @@ function RowsOf({ first, query }: { readonly first: UsageItems; readonly query: 
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isSaving, setSaving] = useState(false);
   const pages = useFurtherPages<UsageItem>(first, (cursor, signal) => client.value.listUsage({ ...query, limit, cursor }, signal));
-  const members = String(query.by).split(",") as ("key" | "day" | "route_class")[];
+  const members = membersOf(String(query.by));
   const save = () => {
     setFailure(null);
     setSaving(true);
