@@ -1,6 +1,6 @@
 /** `netfacts ingest`: sources with URLs are fetched, and `ingest sources` tells how they fare. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -41,6 +41,12 @@ test("fetches, imports, and shows each source with its times", async () => {
   const [titles, row] = out.split("\n");
   expect(titles).toMatch(/^name +section +state +records +as of +fetched +next$/);
   expect(row).toMatch(/^ripe +allocations +read +10 +2025-11-20 00:00Z +20\S+ \S+Z +20\S+ \S+Z$/);
+});
+
+test("the data folder that it makes is for its owner alone", async () => {
+  const made = join(folder, "new");
+  expect((await run(made, "ingest", "run", ...sources())).code).toBe(exitCodes.ok);
+  expect(statSync(made).mode & 0o777).toBe(0o700);
 });
 
 test("a source that is away ends the import, and stands below the table with its reason", async () => {

@@ -112,7 +112,7 @@ export const ingest: RegisterCommand = (program, context) => {
 
 function makeDataFolder({ dataDir }: SharedSettings): void {
   try {
-    makeFolder(dataDir);
+    makeFolder(dataDir, 0o700);
   } catch (error) {
     throw new CliError(exitCodes.unavailable, `the data directory ${dataDir} cannot be created (${(error as Error).message})`, error);
   }
