@@ -239,7 +239,15 @@ export class SourceStock {
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
         // It was known, and left out.
         if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
-        const refused = { sha256, bounds: boundsOf(source), error: told.error, at: clock.now(), beside: file.beside };
+        const isAway = !(await this.#isAsLookedAt(source));
+        const refused = {
+          sha256,
+          bounds: boundsOf(source),
+          error: told.error,
+          at: clock.now(),
+          beside: file.beside,
+          ...(isAway && { isAway }),
+        };
         // Where that cannot be read now, the other one is tried again.
         const here = await this.#versionsOf(source).catch((): string[] => []);
         const isOther = (version: string) => here.includes(version) && version !== sha256 && version !== told.sha256;
@@ -249,6 +257,18 @@ export class SourceStock {
       }
     }
     await states.save();
+  }
+
+  /** False for a file that was removed, replaced or made unreadable since. What is fetched is not. */
+  async #isAsLookedAt(source: SourceConfig): Promise<boolean> {
+    const { file } = this.state(source);
+    if (source.fetch !== undefined || file === null) return true;
+    try {
+      const { mtimeMs, size } = await stat(source.location);
+      return mtimeMs === file.mtimeMs && size === file.size && (await sha256Of(source.location)) === file.sha256;
+    } catch {
+      return false;
+    }
   }
 
   /** Of a fetched source: the versions that `ready` chooses from. */
@@ -391,9 +411,10 @@ export class SourceStock {
     if (!found.isFile() && !(section === "updates" && found.isDirectory())) throw new Error(`${location}: expected a file`);
     // Of updates each file is looked at when it is asked what there is.
     if (section === "updates") return;
-    const { file } = this.state(source);
-    if (file?.mtimeMs === mtimeMs && file.size === size) return;
-    this.#deps.states.change(source, { file: { mtimeMs, size, sha256: await sha256Of(location) } });
+    const { file, refused } = this.state(source);
+    const kept = refused.filter(({ isAway }) => isAway !== true);
+    if (file?.mtimeMs === mtimeMs && file.size === size && kept.length === refused.length) return;
+    this.#deps.states.change(source, { file: { mtimeMs, size, sha256: await sha256Of(location) }, refused: kept });
   }
 }
 

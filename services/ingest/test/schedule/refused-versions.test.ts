@@ -1,6 +1,6 @@
 /** Versions of a source that no run can use, and the ones before them. */
 
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { SourceConfig } from "../../src/sources/index.ts";
@@ -101,6 +101,33 @@ test("that an optional file could not be read is told until it comes back, also 
   await world.look();
   expect(world.runs).toHaveLength(length + 1);
 });
+
+test.each([true, false])(
+  "a file that a run did not find is read as soon as it is back, also with the same content (required: %s)",
+  async (required) => {
+    const own = join(world.folder, "own");
+    writeFileSync(own, delegatedFile("arin", 4));
+    world.files.set("/ripe", delegatedFile());
+    world.list(`  - {name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true}
+  - {name: own, section: allocations, format: delegated, location: own, required: ${required}}`);
+    const accepted = async () => (await world.manifest())?.sections.allocations?.sources.map((source) => source.accepted);
+    const look = async (hours: number) => {
+      world.pass(hours * hour);
+      await world.look();
+      return [await accepted(), world.runs.length];
+    };
+    expect(await look(0)).toEqual([[10, 4], 1]);
+    rmSync(own);
+    expect(await look(1)).toEqual([[10, 4], 1]);
+    world.files.set("/ripe", delegatedFile("ripencc", 12, "20251122"));
+    const without = required ? [10, 4] : [12, 0];
+    expect(await look(25)).toEqual([without, 2]);
+    expect(await look(1)).toEqual([without, 2]);
+    writeFileSync(own, delegatedFile("arin", 4));
+    expect(await look(1)).toEqual([[12, 4], 3]);
+    expect(await look(1)).toEqual([[12, 4], 3]);
+  },
+);
 
 test("what is told of the version in use stays beside what is told of the newest one", async () => {
   world.list(
