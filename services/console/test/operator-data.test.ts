@@ -189,13 +189,11 @@ inBrowser("a file of another format is refused with the reason, and the list say
   await page.fill("#upload", "another-format");
   await page.press("#upload", "Enter");
   await page.locator(".failed", { hasText: "2 of 2 lines are invalid: line 1 is not JSON. Stored are 0 bytes" }).waitFor();
-  await page.close();
-  const { page: later } = await operator.open("/observations");
-  const card = later.locator(".cards .card", { hasText: "another-format" });
+  const card = page.locator(".cards .card", { hasText: "another-format" });
   await card.locator("p", { hasText: "Nothing of the file is stored." }).waitFor();
   expect(await card.textContent()).toContain("if it is refused, this page says why");
   expect(await card.textContent()).not.toContain("end of the file");
-  await later.close();
+  await page.close();
 });
 
 inBrowser("an upload that the connection breaks is resumed behind what is stored, and stores each line once", async () => {

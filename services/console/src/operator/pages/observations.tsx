@@ -117,7 +117,12 @@ function Send({ file, place, done, close }: SendProps) {
           setState({ state: "done", report });
           done();
         },
-        (error) => setState({ state: "broken", failure: aborter.signal.aborted ? null : failureOf(error) }),
+        (error) => {
+          const failure = aborter.signal.aborted ? null : failureOf(error);
+          setState({ state: "broken", failure });
+          // What came before is stored. A server that is away has no list either.
+          if (failure === null || failure.kind === "problem") done();
+        },
       );
   };
   useEffect(() => {
