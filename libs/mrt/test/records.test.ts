@@ -238,4 +238,6 @@ test("an AS4_PATH is put behind as much of AS_PATH as is longer, with the confed
   const stale = [attribute(2, sequence2(1, 23456)), attribute(17, sequence4(200000))];
   expect(await pathOf(...stale, aggregator2(64999), aggregator4)).toEqual(["1 23456", 64999]);
   expect(await pathOf(...stale, aggregator2(23456), aggregator4)).toEqual(["1 200000", 400000]);
+  // With AS 0 it is malformed, and none.
+  expect(await pathOf(...stale, aggregator2(0), aggregator4)).toEqual(["1 200000", 0]);
 });

@@ -8,10 +8,10 @@ const asTrans = 23456;
 
 /**
  * Merges AS4_PATH and AS4_AGGREGATOR into AS_PATH and AGGREGATOR, unless a later speaker made them stale. An AS_PATH with AS 0 stays as it is: it
- * malforms the route (RFC 7607 §2), which a merged one would not show.
+ * malforms the route (RFC 7607 §2), which a merged one would not show. An AGGREGATOR with AS 0, which is kept to be shown, counts as none.
  */
 export function mergeAs4(into: PathAttributes): void {
-  if (into.aggregator !== null && into.as4Aggregator !== null) {
+  if (into.aggregator !== null && into.aggregator.asn !== 0 && into.as4Aggregator !== null) {
     // Somebody aggregated anew who knew nothing of the AS4 attributes: both are stale.
     if (into.aggregator.asn !== asTrans) return;
     into.aggregator = into.as4Aggregator;

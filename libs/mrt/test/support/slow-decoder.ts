@@ -347,8 +347,10 @@ function attributes(bytes: Bytes, context: Context): Attributes {
 }
 
 function mergeAs4(json: Record<string, unknown>): void {
-  if (json.aggregator !== undefined && json.as4_aggregator !== undefined) {
-    if ((json.aggregator as { asn: number }).asn !== 23456) return;
+  const aggregator = json.aggregator as { asn: number } | undefined;
+  // RFC 7607 §2: one with AS 0 is malformed, which makes it none (RFC 7606 §7.7).
+  if (aggregator !== undefined && aggregator.asn !== 0 && json.as4_aggregator !== undefined) {
+    if (aggregator.asn !== 23456) return;
     json.aggregator = json.as4_aggregator;
   }
   if (json.as_path === undefined || json.as4_path === undefined) return;
