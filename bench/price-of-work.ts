@@ -130,12 +130,12 @@ function kindsOf(generation: Generation): Kind[] {
       kind(
         `asn_vrps, any, limit=${limit}`,
         "asn_vrps",
-        all.map((asn) => ({ asn, family: null, announced: null, limit })),
+        all.map((asn) => ({ asn, family: null, announced: null, loose: null, limit })),
       ),
       kind(
         `asn_vrps, the 20 with most VRPs, limit=${limit}`,
         "asn_vrps",
-        mostVrps(generation).map((asn) => ({ asn, family: null, announced: null, limit })),
+        mostVrps(generation).map((asn) => ({ asn, family: null, announced: null, loose: null, limit })),
       ),
     ]),
     ...[0, 4, 8, 10, 12, 16, 20, 24].flatMap((length) =>

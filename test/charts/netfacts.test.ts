@@ -259,13 +259,13 @@ testWithHelm("every listener follows listenHost, so that pods with IPv6 addresse
 });
 
 testWithHelm("the Service of callers has the IP versions of its value, or those of the cluster", () => {
-  const policyOf = (name: string) => {
-    const service = ofKind(objectsOf(name), "Service").find(({ spec }) => spec.ports[0].name === "http" && spec.ports[0].port !== 8090);
-    expect(service).toBeDefined();
-    return service?.spec.ipFamilyPolicy;
+  const policyOf = (rendering: string, service: string) => {
+    const found = ofKind(objectsOf(rendering), "Service").find(({ metadata }) => metadata.name === service);
+    expect(found).toBeDefined();
+    return found?.spec.ipFamilyPolicy;
   };
-  expect(policyOf("everything")).toBe("PreferDualStack");
-  expect(policyOf("minimal")).toBeUndefined();
+  expect(policyOf("everything", "facts-of-ours")).toBe("PreferDualStack");
+  expect(policyOf("minimal", "netfacts")).toBeUndefined();
 });
 
 testWithHelm("the whois listener, its Service and the policy of callers have one port, and client addresses stay", () => {

@@ -96,7 +96,7 @@ const questions: readonly (readonly [LookupName & SnapshotOperation, string, str
   ["asn", "/asn/64500", "64500|-|-|-|100"],
   ["prefix", "/prefix/192.0.2.0/24", "192.0.2.0/24|100"],
   ["validity", "/validity?asn=64501&prefix=192.0.2.0/24", "64501|192.0.2.0/24"],
-  ["asn_vrps", "/vrps/64501", "64501|-|-|100"],
+  ["asn_vrps", "/vrps/64501", "64501|-|-|-|100"],
 ];
 
 /** The record of that day, made without any of what questions about the past go through. */

@@ -59,6 +59,9 @@ test("every call gets its record", async () => {
   expect(await client.prefix("193.0.0.0/21")).toMatchObject({ match: { type: "exact" } });
   expect(await client.validity(3333, "193.0.0.0/21")).toMatchObject({ route: { asn: 3333 } });
   expect(await client.asnVrps(3333, { announced: true, family: 4, limit: 1 })).toMatchObject({ asn: 3333, vrps: { limit: 1 } });
+  const vrps: string[] = [];
+  for await (const { prefix } of client.vrpsOfAs(3333, { limit: 3 })) vrps.push(prefix);
+  expect(vrps).toHaveLength(7);
   expect(await client.me()).toMatchObject({ key: { display: expect.any(String) } });
   expect(await client.status()).toMatchObject({ ready: true });
   expect(client.limits?.rate.limit).toBeGreaterThan(0);

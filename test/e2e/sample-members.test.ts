@@ -42,6 +42,7 @@ const requests: Readonly<Record<string, readonly string[]>> = {
     "/validity?asn=3333&prefix=193.0.0.0/24",
     "/validity?asn=64512&prefix=41.77.76.0/24",
   ],
+  asn_vrps: ["/vrps/AS3333?limit=1"],
   search: ["/search?q=ripe", "/search?q=internet&limit=1"],
   reverse_dns: ["/reverse-dns/193.0.6.139"],
   status: ["/status"],

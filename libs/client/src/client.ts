@@ -4,6 +4,7 @@ import type {
   AsnChangesRecord,
   AsnPrefix,
   AsnRecord,
+  AsnVrp,
   AsnVrpsRecord,
   BatchQuestion,
   BatchResult,
@@ -66,6 +67,8 @@ export interface AsnVrpsOptions extends PageOptions {
   readonly family?: 4 | 6;
   /** True: only VRPs that authorise an announced prefix; false: only those that authorise none. */
   readonly announced?: boolean;
+  /** True: only VRPs that authorise more prefixes than the AS announces. */
+  readonly loose?: boolean;
 }
 
 function past(asOf: string | Date | undefined): Query {
@@ -169,6 +172,16 @@ export class NetfactsClient implements OperationMethods {
   /** The VRPs for an AS, each with the number of announced prefixes that it authorises: one page. */
   asnVrps(asn: number | string, { signal, asOf, ...query }: AsnVrpsOptions = {}): Promise<AsnVrpsRecord> {
     return this.#get(`/vrps/${encodeURIComponent(asn)}`, { ...query, ...past(asOf) }, { ...(signal && { signal }) });
+  }
+
+  /** Every VRP for an AS. All pages come from one version of the data. */
+  async *vrpsOfAs(asn: number | string, options: AsnVrpsOptions = {}): AsyncGenerator<AsnVrp, void, undefined> {
+    for (let cursor = options.cursor; ; ) {
+      const { vrps } = await this.asnVrps(asn, { ...options, ...(cursor !== undefined && { cursor }) });
+      yield* vrps.items;
+      if (vrps.next_cursor === null) return;
+      cursor = vrps.next_cursor;
+    }
   }
 
   /** One page of what changed for an AS between the kept snapshots, newest first. A page can be empty and still have a `next_cursor`. */

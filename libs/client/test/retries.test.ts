@@ -49,7 +49,7 @@ test("a time of the past goes with every question about data, as a text or a Dat
     [() => one.asn(1, { asOf: "2026-11-20", family: 4 }), "asn/1?family=4&as_of=2026-11-20"],
     [() => one.prefix("192.0.2.0/24", { asOf: "2026-11-20" }), "prefix/192.0.2.0/24?as_of=2026-11-20"],
     [() => one.validity(1, "192.0.2.0/24", { asOf: "2026-11-20" }), "validity?asn=1&prefix=192.0.2.0%2F24&as_of=2026-11-20"],
-    [() => one.asnVrps(1, { asOf: "2026-11-20", announced: false }), "vrps/1?announced=false&as_of=2026-11-20"],
+    [() => one.asnVrps(1, { asOf: "2026-11-20", announced: false, loose: true }), "vrps/1?announced=false&loose=true&as_of=2026-11-20"],
   ] as const) {
     server.script(json(examples.ip));
     await ask();

@@ -62,7 +62,7 @@ test("a question costs what the tables of the documents say", () => {
   expect([routing(false, true, 1_000), routing(true, false, 100), routing(true, true, 1_000)]).toEqual([1, 1, 10]);
   const asn = (limit: number) => operations.asn.units({ asn: 3_333, family: null, rpki: null, aggregate: false, limit });
   expect([asn(1), asn(100), asn(101), asn(1_000)]).toEqual([1, 1, 2, 10]);
-  const asnVrps = (limit: number) => operations.asn_vrps.units({ asn: 3_333, family: null, announced: null, limit });
+  const asnVrps = (limit: number) => operations.asn_vrps.units({ asn: 3_333, family: null, announced: null, loose: null, limit });
   expect([asnVrps(1), asnVrps(100), asnVrps(101), asnVrps(1_000)]).toEqual([1, 1, 2, 10]);
 });
 

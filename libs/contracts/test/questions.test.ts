@@ -25,6 +25,8 @@ const prefix = fc
 const asn = word;
 const limit = fc.integer({ min: 1, max: listLimitMax });
 
+const either = fc.constantFrom(true, false, null);
+
 const questions: { [O in OperationName]: fc.Arbitrary<Questions[O]> } = {
   search: fc.record({
     q: fc
@@ -48,7 +50,7 @@ const questions: { [O in OperationName]: fc.Arbitrary<Questions[O]> } = {
     limit,
   }),
   prefix: fc.record({ prefix, limit }),
-  asn_vrps: fc.record({ asn, family: fc.constantFrom(4, 6, null), announced: fc.constantFrom(true, false, null), limit }),
+  asn_vrps: fc.record({ asn, family: fc.constantFrom(4, 6, null), announced: either, loose: either, limit }),
   asn_changes: fc.record({ asn, limit }),
   prefix_changes: fc.record({ prefix, limit }),
   status: fc.constant({}),

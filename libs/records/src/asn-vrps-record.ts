@@ -29,7 +29,7 @@ export function* asnVrpsSteps(question: AsnVrpsQuestion, notes: AnswerNotes): St
   return {
     asn,
     name: generation.names?.lookupName(asn) ?? null,
-    counts: use === null ? null : countsOf(generation, use),
+    counts: use === null ? null : countsOf(use),
     vrps: listOf(question, notes, use),
   };
 }
@@ -65,41 +65,50 @@ function familyOf(vrps: VrpSet, vrp: number): 4 | 6 {
   return vrp < vrps.ipv4Size ? 4 : 6;
 }
 
-function countsOf({ routes }: Generation, { vrps, numbers, announced }: VrpUse): AsnVrpsRecord["counts"] {
+function countsOf({ vrps, numbers, announced }: VrpUse): AsnVrpsRecord["counts"] {
+  const isKnown = !announced.includes(unknown);
   return {
     vrps: numbers.length,
-    unannounced: announced.includes(unknown) ? null : announced.reduce((sum, count) => (count === 0 ? sum + 1 : sum), 0),
-    max_length_loose: routes === null ? null : numbers.reduce((sum, vrp) => sum + (vrps.columns.loose[vrp] as number), 0),
+    unannounced: isKnown ? announced.reduce((sum, count) => (count === 0 ? sum + 1 : sum), 0) : null,
+    max_length_loose: isKnown ? numbers.reduce((sum, vrp) => sum + (vrps.columns.loose[vrp] as number), 0) : null,
   };
 }
 
 function listOf(question: AsnVrpsQuestion, notes: AnswerNotes, use: VrpUse | null): AsnVrpsRecord["vrps"] {
   const { limit } = question;
   if (use === null) return { items: [], total: null, limit, next_cursor: null };
-  const chosen = chosenOf(question, use);
+  const { places, isKnown } = chosenOf(question, use);
   const start = notes.start("vrps");
-  const items = chosen.slice(start, start + limit).map((place) => itemOf(notes.generation, use, place));
-  return { items, total: chosen.length, limit, next_cursor: notes.nextCursor("asn_vrps", question, "vrps", items.length, chosen.length) };
+  const items = places.slice(start, start + limit).map((place) => itemOf(use, place));
+  const next_cursor = notes.nextCursor("asn_vrps", question, "vrps", items.length, places.length);
+  return { items, total: isKnown ? places.length : null, limit, next_cursor };
 }
 
-/** Places in `numbers`. */
-function chosenOf({ family, announced: wanted }: AsnVrpsQuestion, { vrps, numbers, announced }: VrpUse): number[] {
+/** Places in `numbers`, and whether it is known of each VRP whether it is chosen. */
+function chosenOf(question: AsnVrpsQuestion, { vrps, numbers, announced }: VrpUse): { places: number[]; isKnown: boolean } {
+  const { family } = question;
+  const asksForUse = question.announced !== null || question.loose !== null;
   const places: number[] = [];
+  let isKnown = true;
   for (const [place, vrp] of numbers.entries()) {
     if (family !== null && family !== familyOf(vrps, vrp)) continue;
     const count = announced[place] as number;
-    if (wanted !== null && (count === unknown || count > 0 !== wanted)) continue;
-    places.push(place);
+    if (asksForUse && count === unknown) isKnown = false;
+    else if (
+      (question.announced === null || count > 0 === question.announced) &&
+      (question.loose === null || (vrps.columns.loose[vrp] === 1) === question.loose)
+    )
+      places.push(place);
   }
-  return places;
+  return { places, isKnown };
 }
 
-function itemOf({ routes }: Generation, { vrps, numbers, announced }: VrpUse, place: number): AsnVrp {
+function itemOf({ vrps, numbers, announced }: VrpUse, place: number): AsnVrp {
   const vrp = vrps.vrpAt(numbers[place] as number);
   const count = announced[place] as number;
   return {
     ...vrpRecord(vrp),
     announced_prefixes: count === unknown ? null : count,
-    max_length_loose: routes === null ? null : vrp.loose,
+    max_length_loose: count === unknown ? null : vrp.loose,
   };
 }

@@ -11,8 +11,8 @@ import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { interruptible } from "./interrupt.ts";
 
 /**
- * Writes a file as a whole: until it is complete and on the disk, and after a fault or a signal, an earlier file of this name stays. A link stays, and the file that it
- * leads to is replaced. A pipe or a device gets the pieces as they come.
+ * Writes a file as a whole: until it is complete and on the disk, and after a fault or a signal, an earlier file of this name stays. A link stays, and
+ * the file that it leads to is replaced. A pipe or a device gets the pieces as they come.
  *
  * @throws CliError
  */

@@ -248,13 +248,24 @@ inBrowser("the ROAs of an AS are asked for when their list is opened, all or tho
     "10.0.0.0/8up to /21unknown",
     "11.0.0.0/21announced",
   ]);
-  expect(await card.textContent()).toContain("No announcement uses 1 of 12.");
+  expect(await card.textContent()).toContain("Announcements do not use 1 of 12.");
   await expectNoFault(page, complaints, "vrps");
   await card.locator("input").check();
   await until(async () => (await rows.count()) === 1);
   expect(asked).toEqual([null, false]);
   await page.close();
-  site.harness.answers.delete("asn_vrps");
+  // ROAs for AS 0 allow nothing, so that none of them is left over.
+  site.answer("asn", { asn: 0 });
+  site.answer("asn_vrps", {
+    asn: 0,
+    vrps: { ...examples.asn_vrps.vrps, items: [{ ...item, announced_prefixes: null, max_length_loose: null }] },
+  });
+  const zero = await site.open("/as/AS0");
+  await zero.page.locator(".card summary", { hasText: "List the ROAs" }).press("Enter");
+  const forbidden = zero.page.locator(".card", { hasText: "Nobody may announce these prefixes" });
+  await forbidden.locator(".row").waitFor();
+  expect(await forbidden.locator(".badge, input").count()).toBe(0);
+  await zero.page.close();
   site.answer("asn", { rpki: null });
   const unknown = await site.open("/as/AS3333");
   await unknown.page.locator(".snippets").waitFor();

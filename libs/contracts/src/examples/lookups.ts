@@ -9,7 +9,7 @@ import type { IpRecord } from "../records/ip.ts";
 import type { PrefixRecord } from "../records/prefix.ts";
 import type { RoutingRecord } from "../records/routing.ts";
 import type { ValidityRecord } from "../records/validity.ts";
-import { metaWithData, metaWithVrps } from "./meta.ts";
+import { metaWithData, metaWithRoutes, metaWithVrps } from "./meta.ts";
 
 const visibility: Visibility = { peers_seeing: 352, peers_total: 355, ratio: 0.992, partial_peers_seeing: 41 };
 const vrp: VrpItem = { asn: 3333, prefix: "193.0.0.0/21", max_length: 21, ta: "ripe", expires_at: "2026-11-22T04:11:09Z" };
@@ -198,7 +198,7 @@ export const validityExample: ValidityRecord = { route: { asn: 3333, prefix: "19
 export const asnVrpsExample: AsnVrpsRecord = {
   asn: 3333,
   name: "RIPE-NCC-AS",
-  counts: { vrps: 12, unannounced: 2, max_length_loose: 0 },
-  vrps: { items: [{ ...vrp, announced_prefixes: 1, max_length_loose: false }], total: 12, limit: 100, next_cursor: null },
-  meta: metaWithData,
+  counts: { vrps: 1, unannounced: 0, max_length_loose: 0 },
+  vrps: { items: [{ ...vrp, announced_prefixes: 1, max_length_loose: false }], total: 1, limit: 100, next_cursor: null },
+  meta: metaWithRoutes,
 };

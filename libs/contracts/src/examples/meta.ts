@@ -21,5 +21,8 @@ export const metaWithoutData: Meta = { ...origin, data: {}, warnings: [] };
 /** Of an answer that used routes, VRPs and allocations. */
 export const metaWithData: Meta = { ...origin, data: { allocations, routes, vrps }, warnings: [] };
 
+/** Of an answer that used routes and VRPs. */
+export const metaWithRoutes: Meta = { ...origin, data: { routes, vrps }, warnings: [] };
+
 /** Of an answer that used VRPs alone. */
 export const metaWithVrps: Meta = { ...origin, data: { vrps }, warnings: [] };

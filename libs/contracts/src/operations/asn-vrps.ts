@@ -12,28 +12,30 @@ import { listUnits } from "./list-limits.ts";
 import { operation } from "./operation.ts";
 import { asnParameter, cursorParameter, limitParameter, upstreamProblems } from "./parameters.ts";
 
-/** `family`, `announced`: null = all. */
+/** `family`, `announced`, `loose`: null = all. */
 export interface AsnVrpsQuestion {
   readonly asn: number;
   readonly family: 4 | 6 | null;
   readonly announced: boolean | null;
+  readonly loose: boolean | null;
   readonly limit: number;
 }
 
 const question: Codec<AsnVrpsQuestion> = {
-  encode: ({ asn, family, announced, limit }) => [asn, family ?? none, announced ?? none, limit].join(separator),
-  decode: ([asnText, familyText, announcedText, limitText, ...rest]) => {
+  encode: ({ asn, family, announced, loose, limit }) => [asn, family ?? none, announced ?? none, loose ?? none, limit].join(separator),
+  decode: ([asnText, familyText, announcedText, looseText, limitText, ...rest]) => {
     const asn = readAsn(asnText);
     const family = readFamily(familyText);
-    const announced = readAnnounced(announcedText);
+    const announced = readChoice(announcedText);
+    const loose = readChoice(looseText);
     const limit = readLimit(limitText);
-    if (asn === null || family === undefined || announced === undefined || limit === null || rest.length > 0) return null;
-    return { asn, family, announced, limit };
+    if (asn === null || family === undefined || announced === undefined || loose === undefined) return null;
+    return limit === null || rest.length > 0 ? null : { asn, family, announced, loose, limit };
   },
 };
 
-/** Undefined = not readable; null = all. */
-function readAnnounced(text: string | undefined): boolean | null | undefined {
+/** Undefined = not readable; null = both. */
+function readChoice(text: string | undefined): boolean | null | undefined {
   if (text === "true") return true;
   if (text === "false") return false;
   return text === none ? null : undefined;
@@ -57,7 +59,7 @@ export const asnVrps = operation({
       id: "getAsnVrps",
       summary: "VRPs of an AS, and which of them its announcements use",
       description:
-        "The VRPs that name an AS, whether it announces their prefixes or not. A VRP without an announcement (`announced=false`) is a ROA that may be left over. A loose one (`max_length_loose`) lets others announce longer prefixes with a forged origin (RFC 9319). `vrps` is paginated with `next_cursor`. NDJSON, CSV and plain text (one prefix per line) contain only `vrps`; the next page is in the `Link` header.",
+        "The VRPs that name an AS, whether it announces their prefixes or not. The ROA of a VRP without an announcement (`announced=false`) may be left over. A loose VRP (`loose=true`) authorises more prefixes than the AS announces, so that a forged origin could pass (RFC 9319). `vrps` is paginated with `next_cursor`. NDJSON, CSV and plain text (the prefix of each VRP) contain only `vrps`; the next page is in the `Link` header.",
       parameters: [
         asnParameter,
         {
@@ -71,6 +73,13 @@ export const asnVrps = operation({
           name: "announced",
           in: "query",
           description: "If `true`, returns only `vrps` that authorise an announced prefix. If `false`, only those that authorise none.",
+          schema: oneOf(["true", "false"]),
+          examples: ["true", "false"],
+        },
+        {
+          name: "loose",
+          in: "query",
+          description: "Returns only `vrps` whose `max_length_loose` has this value.",
           schema: oneOf(["true", "false"]),
           examples: ["true", "false"],
         },
@@ -101,6 +110,7 @@ export const asnVrps = operation({
             "If true, returns only `vrps` that authorise an announced prefix. If false, only those that authorise none.",
           ),
         ),
+        loose: Type.Optional(member(Type.Boolean(), "Returns only `vrps` whose `max_length_loose` has this value.")),
         limit: limitMember,
       },
       value: "asn",

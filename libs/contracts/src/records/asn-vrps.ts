@@ -16,7 +16,7 @@ export const AsnVrp = record({
   ),
   max_length_loose: member(
     NullableBoolean,
-    "Whether it authorises longer prefixes that the AS does not announce, so that others can announce them with a forged origin (RFC 9319); null if no routes are loaded.",
+    "Whether the AS does not announce all prefixes of a VRP with a longer `max_length`, so that a forged origin could pass (RFC 9319); null if `announced_prefixes` is.",
   ),
 });
 export type AsnVrp = Static<typeof AsnVrp>;
@@ -32,7 +32,7 @@ export const AsnVrpsRecord = record({
           NullableCount,
           "Number of VRPs that authorise no announced prefix, as `announced=false` lists them; null for AS 0, and if it is unknown what is announced.",
         ),
-        max_length_loose: member(NullableCount, "Number of VRPs whose `max_length_loose` is true; null if no routes are loaded."),
+        max_length_loose: member(NullableCount, "Number of VRPs that are loose, as `loose=true` lists them; null if `unannounced` is."),
       }),
     ),
     "Counts over both IP versions; null if no usable VRPs are loaded.",
@@ -40,7 +40,10 @@ export const AsnVrpsRecord = record({
   vrps: member(
     record({
       items: member(Type.Array(AsnVrp), "Items of this page, in ascending order of prefix and `max_length`."),
-      total: member(NullableCount, "Total number of items that match the filters; null if no usable VRPs are loaded."),
+      total: member(
+        NullableCount,
+        "Total number of items that match the filters; null if no usable VRPs are loaded, or if it is unknown whether a VRP matches.",
+      ),
       limit: member(Count, "Maximum number of items in a page."),
       next_cursor: member(NullableText, "Cursor of the next page; null on the last page."),
     }),

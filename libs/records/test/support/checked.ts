@@ -80,8 +80,8 @@ export function ask(generation: Generation, nowMs = now) {
         limit = 100,
       }: { family?: 4 | 6 | null; rpki?: "valid" | "invalid" | "not-found" | null; aggregate?: boolean; limit?: number } = {},
     ) => asked(AsnRecord, (to) => asnRecord({ asn, family, rpki, aggregate, limit }, to)),
-    asnVrps: (asn: number, { family = null, announced = null, limit = 100 }: Partial<Omit<AsnVrpsQuestion, "asn">> = {}) =>
-      asked(AsnVrpsRecord, (to) => finish(asnVrpsSteps({ asn, family, announced, limit }, to))),
+    asnVrps: (asn: number, { family = null, announced = null, loose = null, limit = 100 }: Partial<Omit<AsnVrpsQuestion, "asn">> = {}) =>
+      asked(AsnVrpsRecord, (to) => finish(asnVrpsSteps({ asn, family, announced, loose, limit }, to))),
     validity: (asn: number, text: string) => asked(ValidityRecord, (to) => validityRecord({ asn, prefix: prefix(text) }, to)),
     status: () => asked(StatusRecord, (to) => statusRecord(to)),
   };

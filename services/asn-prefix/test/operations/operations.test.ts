@@ -55,7 +55,7 @@ const askAsn = (asn: number, options: Partial<Questions["asn"]> = {}) =>
 
 const questions = Object.entries({
   asn: () => askAsn(3333),
-  asn_vrps: () => ask("asn_vrps", { asn: 3333, family: null, announced: null, limit: 100 }),
+  asn_vrps: () => ask("asn_vrps", { asn: 3333, family: null, announced: null, loose: null, limit: 100 }),
   search: () => ask("search", { q: "193.0.6.139", limit: 100 }),
   prefix: () => ask("prefix", { prefix: prefix("193.0.0.0/21"), limit: 100 }),
 } satisfies Readonly<Record<Exclude<OperationOf<"asn-prefix">, ChangesName>, () => ReturnType<typeof ask>>>);

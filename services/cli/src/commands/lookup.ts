@@ -89,13 +89,21 @@ const commands: { readonly [O in SnapshotLookup]: (command: Command, ask: Ask<O>
       .description("VRPs of an AS, and which of them its announcements use")
       .argument("<asn>", "AS number: 3333, AS3333 or asdot", asnArgument)
       .addOption(familyOption("VRPs"))
-      .addOption(new Option("--announced <bool>", "only VRPs with an announced prefix, or only those without").choices(["true", "false"]))
+      .addOption(eitherOption("announced", "only VRPs with an announced prefix, or only those without"))
+      .addOption(eitherOption("loose", "only VRPs that authorise more than the AS announces, or only the others"))
       .addOption(limitOption())
-      .action((asn, { family, announced, limit }: { family?: "4" | "6"; announced?: "true" | "false"; limit: number }, command) =>
-        ask(command, { asn, family: versionOf(family), announced: announced === undefined ? null : announced === "true", limit }),
+      .action((asn, { family, announced, loose, limit }: AsnVrpsArguments, command) =>
+        ask(command, { asn, family: versionOf(family), announced: announced ?? null, loose: loose ?? null, limit }),
       );
   },
 };
+
+interface AsnVrpsArguments {
+  readonly family?: "4" | "6";
+  readonly announced?: boolean;
+  readonly loose?: boolean;
+  readonly limit: number;
+}
 
 export const lookup: RegisterCommand = (program, context) => {
   const group = program.command("lookup").description("look up a record in a snapshot, as the API returns it");
@@ -132,6 +140,13 @@ function versionOf(family: "4" | "6" | undefined): 4 | 6 | null {
 
 function familyOption(items: string): Option {
   return new Option("--family <version>", `only ${items} of this IP version`).choices(["4", "6"]);
+}
+
+function eitherOption(name: string, description: string): Option {
+  return new Option(`--${name} <bool>`, description).argParser((text) => {
+    if (text !== "true" && text !== "false") throw new InvalidArgumentError("expected true or false.");
+    return text === "true";
+  });
 }
 
 export function limitOption(): Option {

@@ -16,7 +16,7 @@ export function AsVrpsCard({ asn, total }: { readonly asn: number; readonly tota
   const [wasOpened, setWasOpened] = useState(false);
   return (
     <Card title={`${texts.cards.vrps} (${count(total)})`}>
-      <p class="detail">{texts.vrps.what}</p>
+      <p class="detail">{asn === 0 ? texts.vrps.forbidden : texts.vrps.what}</p>
       <details onToggle={({ currentTarget }) => setWasOpened((before) => before || currentTarget.open)}>
         <summary>{texts.vrps.show}</summary>
         {wasOpened ? <AsVrps asn={asn} /> : null}
@@ -31,12 +31,14 @@ function AsVrps({ asn }: { readonly asn: number }) {
   const [answer, again] = useAnswer(`${asn} ${isUnused}`, (client, signal) => client.asnVrps(asn, { ...filter, signal }));
   return (
     <>
-      <p>
-        <label>
-          <input type="checkbox" checked={isUnused} onChange={({ currentTarget }) => setUnused(currentTarget.checked)} />{" "}
-          {texts.vrps.unused}
-        </label>
-      </p>
+      {asn === 0 ? null : (
+        <p>
+          <label>
+            <input type="checkbox" checked={isUnused} onChange={({ currentTarget }) => setUnused(currentTarget.checked)} />{" "}
+            {texts.vrps.unused}
+          </label>
+        </p>
+      )}
       <Answered answer={answer} again={again} isPart>
         {(record) => <List record={record} filter={filter} again={again} />}
       </Answered>
@@ -59,11 +61,7 @@ function List({ record: { asn, counts, vrps: first }, filter, again }: ListProps
   const { items } = pages;
   return (
     <>
-      <p class="detail">
-        {counts === null || counts.unannounced === null
-          ? texts.vrps.unknown
-          : texts.vrps.counted(count(counts.unannounced), count(counts.vrps))}
-      </p>
+      {asn === 0 ? null : <p class="detail">{countsSentence(counts)}</p>}
       {items.length === 0 ? null : (
         <VirtualList
           label={texts.cards.vrps}
@@ -74,7 +72,7 @@ function List({ record: { asn, counts, vrps: first }, filter, again }: ListProps
                 <PrefixLink prefix={prefix} />
               </span>
               <span class="detail">{max_length === lengthOf(prefix) ? "" : texts.vrps.upTo(max_length)}</span>
-              <Use announced={announced_prefixes} isLoose={max_length_loose} />
+              {asn === 0 ? null : <Use announced={announced_prefixes} isLoose={max_length_loose} />}
             </span>
           )}
         />
@@ -82,6 +80,12 @@ function List({ record: { asn, counts, vrps: first }, filter, again }: ListProps
       <Further pages={pages} total={first.total} />
     </>
   );
+}
+
+function countsSentence(counts: AsnVrpsRecord["counts"]): string {
+  if (counts === null || counts.unannounced === null) return texts.vrps.unknown;
+  const [all, unused] = [count(counts.vrps), count(counts.unannounced)];
+  return counts.unannounced === 0 ? texts.vrps.allUsed(all) : texts.vrps.someUnused(unused, all);
 }
 
 function lengthOf(prefix: string): number {

@@ -45,7 +45,7 @@ test.each<[keyof typeof examples, object, string]>([
   ["routing", { value: "2001:67C:2E8::1", include: ["upstreams"], limit: 7 }, "routing/2001:67c:2e8::1?include=upstreams&limit=7"],
   ["ip", { value: "193.0.6.139", fields: ["routing", "ip"] }, "ip/193.0.6.139?fields=ip,routing"],
   ["asn", { value: 3333, family: 4, fields: ["name"] }, "asn/AS3333?family=4&fields=name"],
-  ["asn_vrps", { value: 3333, family: 6, announced: false }, "vrps/AS3333?family=6&announced=false"],
+  ["asn_vrps", { value: 3333, family: 6, announced: false, loose: true }, "vrps/AS3333?family=6&announced=false&loose=true"],
   ["prefix", { value: "193.0.0.0/21", fields: ["more_specifics"], limit: 2 }, "prefix/193.0.0.0/21?fields=more_specifics&limit=2"],
   ["reverse_dns", { value: "193.0.6.139", fields: ["meta"] }, "reverse-dns/193.0.6.139?fields=meta"],
   ["validity", { asn: 1, prefix: "::/0", fields: ["rpki"] }, "validity?asn=1&prefix=::/0&fields=rpki"],

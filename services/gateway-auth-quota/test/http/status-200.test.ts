@@ -118,13 +118,14 @@ describe("questions are read from URLs", () => {
       asn: 3333,
       prefix: { ...v4(0xc100_0000), length: 21 },
     });
-    const vrps = { asn: 3333, family: null, announced: null, limit: 100 };
+    const vrps = { asn: 3333, family: null, announced: null, loose: null, limit: 100 };
     expect(await questionOf("asn_vrps", "/api/v1/vrps/as3333")).toEqual(vrps);
     expect(await questionOf("asn_vrps", "/api/v1/vrps/3333?announced=true")).toEqual({ ...vrps, announced: true });
-    expect(await questionOf("asn_vrps", "/api/v1/vrps/3333?family=4&announced=false&limit=1")).toEqual({
+    expect(await questionOf("asn_vrps", "/api/v1/vrps/3333?family=4&announced=false&loose=true&limit=1")).toEqual({
       asn: 3333,
       family: 4,
       announced: false,
+      loose: true,
       limit: 1,
     });
   });
