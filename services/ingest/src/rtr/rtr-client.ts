@@ -161,6 +161,8 @@ export class RtrClient {
     failed: (link, reason, retryMs) => this.#tellFailure(link, reason, retryMs),
     updated: (link, { added, withdrawn, all }) => {
       this.#told.delete(link.cache.name);
+      // The same piece of what it sent ended the session: `discarded` follows, and is told of what was used.
+      if (!link.hasData) return;
       const was = this.#active;
       this.#choose();
       if (link !== this.#active) return;

@@ -6,7 +6,7 @@ import { vrpsOf } from "@netfacts/rpki/rtr";
 import { type CacheStatus, type RtrChange, RtrClient, readCacheList } from "../../src/rtr/index.ts";
 import type { RtrClientOptions } from "../../src/rtr/rtr-client.ts";
 import { type ManualClock, manualClock } from "../support/manual-clock.ts";
-import { type ScriptedCache, startScriptedCache } from "../support/scripted-cache.ts";
+import { bytesOf, type ScriptedCache, startScriptedCache, vrpPdu } from "../support/scripted-cache.ts";
 
 const hour = 3_600_000;
 const stops: (() => unknown)[] = [];
@@ -221,6 +221,35 @@ test("gives the data up at the Expire Interval when no cache answers, and has th
   }
   expect(rtr.content()).toEqual([a]);
   expect(cache.heard.at(-1)?.kind).toBe("reset-query");
+});
+
+test("gives the data up when a cache changes its session in the same piece that completes its answer", async () => {
+  const cache = await cacheOf([a]);
+  const rtr = watch([cache], undefined, { session: { notifiedQueryMsMin: 0 } });
+  await rtr.until(() => rtr.changes.length === 1);
+  cache.answer = ({ kind }, socket) => {
+    // What was had goes with that session; nothing more comes until the cache is well again.
+    if (kind !== "serial-query") return;
+    const [version, sessionId, serial] = [1, cache.sessionId, cache.serial];
+    socket.write(
+      bytesOf(
+        { kind: "cache-response", version, sessionId },
+        vrpPdu(b),
+        { kind: "end-of-data", version, sessionId, serial, intervals: cache.intervals },
+        { kind: "serial-notify", version, sessionId: 99, serial: 1 },
+      ),
+    );
+  };
+  cache.set([a, b], true);
+  await rtr.until(() => rtr.changes.length === 2);
+  expect(rtr.changes[1]).toEqual({ kind: "discarded", reason: "the cache changed its session without starting over" });
+  expect(rtr.content()).toBeNull();
+  expect(rtr.log.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^RPKI data discarded/));
+  await cache.down();
+  cache.answer = null;
+  await cache.listen();
+  await rtr.until(() => rtr.changes.length === 3);
+  expect(rtr.content()).toEqual([a, b]);
 });
 
 test("tells the same failure once, not at every attempt", async () => {
