@@ -14,6 +14,15 @@ const blocks = codeBlocks(root).filter(({ language }) => language === "sh");
 
 /** `not-run: reason`, or `answers: 400` for a request whose problem is the point. */
 const mark = /^(?:not-run: (?<reason>\S.*)|answers: (?<status>\d{3}))?$/;
+/** What a page shows as the output of a block: the `text` block that follows it. */
+const shown = new Map(
+  codeBlocks(root).flatMap((block, at, all) => {
+    const next = all[at + 1];
+    return block.language === "sh" && next?.page === block.page && next.language === "text"
+      ? [[`${block.page}:${block.line}`, next.text]]
+      : [];
+  }),
+);
 const runnable = blocks.filter(({ info }) => mark.exec(info)?.groups?.reason === undefined);
 const pages = [...new Set(runnable.map(({ page }) => page))].map(
   (page) => [page, runnable.filter((block) => block.page === page)] as const,
@@ -66,6 +75,9 @@ function readersFolder(): { readonly folder: string; readonly statuses: () => st
   return { folder, statuses };
 }
 
+/** Columns are aligned on pages for readers. */
+const wordsOf = (text: string): string[] => text.trim().split(/\s+/);
+
 async function runBlock(folder: string, { text }: CodeBlock): Promise<{ status: number | null; out: string; err: string }> {
   const env = {
     ...process.env,
@@ -106,6 +118,8 @@ describe("the commands of a page work, one after the other", () => {
         const place = `${block.page}:${block.line}`;
         const ran = await runBlock(folder, block);
         expect({ place, ...ran }).toMatchObject({ place, status: 0, err: "" });
+        const output = shown.get(place);
+        if (output !== undefined) expect([place, wordsOf(ran.out)]).toEqual([place, wordsOf(output)]);
         const wanted = mark.exec(block.info)?.groups?.status ?? expect.stringMatching(/^(2..|304)$/);
         for (const status of statuses()) expect([place, status]).toEqual([place, wanted]);
       }
