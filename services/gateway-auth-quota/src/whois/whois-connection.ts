@@ -57,6 +57,7 @@ export class WhoisConnection {
   }
 
   async #serve(line: string): Promise<void> {
+    if (line.length > lineBytesMax) return void this.#put(tooLong(1));
     const query = readQuery(line);
     if (query.kind === "bulk") return this.#serveBulk();
     if (query.kind !== "one") return void this.#put(query.kind === "help" ? helpText : noMatch(1));
@@ -77,6 +78,7 @@ export class WhoisConnection {
     let askedAt = performance.now();
     for (let line = await this.#nextLine(); line !== null; line = await this.#nextLine()) {
       number += 1;
+      if (line.length > lineBytesMax) return void this.#put(tooLong(number));
       const read = readBulkLine(line, format);
       if (read.kind === "end") return;
       if (read.kind !== "target" && performance.now() - askedAt > this.#service.idleMs) return;
@@ -137,7 +139,11 @@ function noMatch(line: number): string {
   return `Error: no ASN or IP match on line ${line}.\n`;
 }
 
-/** Lines without their ends; the last one may lack it. Ends at a line that is too long. */
+function tooLong(line: number): string {
+  return `Error: line ${line} is longer than ${lineBytesMax} bytes. Nothing after it is answered.\n`;
+}
+
+/** Lines without their ends; the last one may lack it. A line that is too long is the last one, as far as it was there. */
 async function* linesOf(socket: Socket): AsyncGenerator<string, void> {
   let rest = "";
   // What is not ASCII is no resource either.
@@ -145,10 +151,10 @@ async function* linesOf(socket: Socket): AsyncGenerator<string, void> {
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() as string;
     for (const line of lines) {
-      if (line.length > lineBytesMax) return;
       yield line;
+      if (line.length > lineBytesMax) return;
     }
-    if (rest.length > lineBytesMax) return;
+    if (rest.length > lineBytesMax) break;
   }
   if (rest !== "") yield rest;
 }

@@ -158,8 +158,11 @@ test("a client that sends nothing, half a line for too long, or a line without e
   ]);
   clearInterval(drip);
   expect(performance.now() - startedAt).toBeLessThan(10_000);
-  expect(await ask(port, "1".repeat(100_000))).toBe("");
-  expect(await ask(port, `begin\n${"1".repeat(100_000)}`)).toMatch(/^Bulk mode.*\n$/);
+  const tooLong = (number: number) => `Error: line ${number} is longer than 512 bytes. Nothing after it is answered.\n`;
+  expect(await ask(port, "1".repeat(100_000))).toBe(tooLong(1));
+  expect(await ask(port, `193.0.6.139 ${"1".repeat(600)}\n`)).toBe(tooLong(1));
+  const bulk = await ask(port, `begin\n193.0.6.139\n193.0.6.139 ${"1".repeat(600)}\n193.0.6.139\nend\n`);
+  expect(bulk.slice(bulk.indexOf("\n") + 1)).toBe(line + tooLong(3));
 });
 
 test("lines that ask nothing cost as much as others, and a bulk of them ends", async () => {
