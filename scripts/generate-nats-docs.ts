@@ -1,9 +1,11 @@
 /** Writes docs/operations/nats.md: the users of NATS with their rights, from where the code has them. */
 
-import { natsAuthorization, natsRights, natsUsers } from "../libs/messaging/src/nats/rights.ts";
+import { type NatsUser, natsAuthorization, natsRights, natsUsers } from "../libs/messaging/src/nats/rights.ts";
 import { table } from "./markdown-table.ts";
 
 export const path = "docs/operations/nats.md";
+
+const variableOf = (user: NatsUser): string => `${user.replaceAll("-", "_").toUpperCase()}_PASSWORD`;
 
 export function content(): string {
   const rights = natsRights();
@@ -23,13 +25,23 @@ The tests that start all services use these rights, so they are enough; other te
 
 ## Configuration
 
-This is a whole \`nats.conf\`. nats-server takes the passwords from its environment; use long random ones. NKeys and JWTs work too
-([settings](services.md#login-at-nats)). Outside one machine, add [TLS](https://docs.nats.io/running-a-nats-service/configuration/securing_nats/tls).
+These two files are a whole configuration. NKeys and JWTs work too ([settings](services.md#login-at-nats)). Outside one machine, add
+[TLS](https://docs.nats.io/running-a-nats-service/configuration/securing_nats/tls).
+
+\`passwords.conf\` has a long random password for each user. Keep the quotes: nats-server reads a value without them that begins like a number (\`2e59…\`) as
+a number, and does not start. The same goes for passwords in its environment, which also need a restart to change.
 
 \`\`\`
+${natsUsers.map((user) => `${variableOf(user)}: "…"\n`).join("")}\`\`\`
+
+\`nats.conf\`, beside it:
+
+\`\`\`
+include passwords.conf
+
 jetstream { store_dir: "/data" }
 
-${natsAuthorization({ passwordOf: (user) => `$${user.replaceAll("-", "_").toUpperCase()}_PASSWORD` })}\`\`\`
+${natsAuthorization({ passwordOf: (user) => `$${variableOf(user)}` })}\`\`\`
 
 Then set \`NATS_USER\` of each service to its name, and \`NATS_PASSWORD_FILE\` to the file with its password.
 
