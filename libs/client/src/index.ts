@@ -1,6 +1,7 @@
 /** @netfacts/client: the client of the Netfacts API for Node and browsers. It needs only `fetch`. */
 
 export type {
+  AsnChangesRecord,
   AsnPrefix,
   AsnRecord,
   AsnVrp,
@@ -8,14 +9,17 @@ export type {
   BatchQuestion,
   BatchResult,
   BatchSummary,
+  ChangeItem,
   IpRecord,
   MeRecord,
+  PrefixChangesRecord,
   PrefixRecord,
   Problem,
   ProblemCode,
   RelatedPrefix,
   ReverseDnsRecord,
   RoutingRecord,
+  SearchRecord,
   StatusRecord,
   ValidityRecord,
 } from "@netfacts/contracts";
@@ -24,8 +28,10 @@ export {
   type AsnOptions,
   type AsnVrpsOptions,
   type CallOptions,
+  type ChangesOptions,
   NetfactsClient,
   type PageOptions,
+  type PastOptions,
   type RoutingOptions,
   readRecord,
 } from "./client.ts";
