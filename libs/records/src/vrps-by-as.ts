@@ -1,4 +1,4 @@
-/** The VRPs of each AS: snapshots have them by prefix. */
+/** The VRPs of each AS: snapshots have them by prefix (docs/decisions/0091-vrps-are-indexed-by-as-when-somebody-asks.md). */
 
 import type { VrpSet } from "@netfacts/rpki";
 import { type Generation, searchAscending } from "@netfacts/snapshot";
