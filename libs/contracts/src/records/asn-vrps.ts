@@ -30,7 +30,7 @@ export const AsnVrpsRecord = record({
         vrps: member(Count, "Number of VRPs for this AS."),
         unannounced: member(
           NullableCount,
-          "Number of VRPs that authorise no announced prefix, as `announced=false` lists them; null for AS 0, and if it is unknown what is announced.",
+          "Number of VRPs that authorise no announced prefix, as `announced=false` lists them; null if `announced_prefixes` of a VRP is.",
         ),
         max_length_loose: member(NullableCount, "Number of VRPs that are loose, as `loose=true` lists them; null if `unannounced` is."),
       }),

@@ -1,6 +1,6 @@
 /** What is here of each source, and how it is brought up to date: fetched, or looked at where it is a file. */
 
-import { stat } from "node:fs/promises";
+import { access, constants, stat } from "node:fs/promises";
 import {
   type FetchContext,
   FetchError,
@@ -23,7 +23,7 @@ import { type SourceConfig, sectionOf, storedFormat } from "../sources/index.ts"
 import { sha256Of } from "../updates/update-files.ts";
 import { type StoredStock, storedFile } from "../uploads/stored-source.ts";
 import { afterFailure, afterSuccess } from "./due.ts";
-import type { SourceState, SourceStates, StateOf } from "./source-state.ts";
+import type { RefusedVersion, SourceState, SourceStates, StateOf } from "./source-state.ts";
 import { UpdateStock } from "./update-stock.ts";
 
 export interface SourceStockDeps {
@@ -239,7 +239,7 @@ export class SourceStock {
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
         // It was known, and left out.
         if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
-        const isAway = !(await this.#isAsLookedAt(source));
+        const isAway = this.state(source).file !== null && !(await canBeRead(source));
         const refused = {
           sha256,
           bounds: boundsOf(source),
@@ -257,18 +257,6 @@ export class SourceStock {
       }
     }
     await states.save();
-  }
-
-  /** False for a file that was removed, replaced or made unreadable since. What is fetched is not. */
-  async #isAsLookedAt(source: SourceConfig): Promise<boolean> {
-    const { file } = this.state(source);
-    if (source.fetch !== undefined || file === null) return true;
-    try {
-      const { mtimeMs, size } = await stat(source.location);
-      return mtimeMs === file.mtimeMs && size === file.size && (await sha256Of(source.location)) === file.sha256;
-    } catch {
-      return false;
-    }
   }
 
   /** Of a fetched source: the versions that `ready` chooses from. */
@@ -412,15 +400,30 @@ export class SourceStock {
     // Of updates each file is looked at when it is asked what there is.
     if (section === "updates") return;
     const { file, refused } = this.state(source);
-    const kept = refused.filter(({ isAway }) => isAway !== true);
-    if (file?.mtimeMs === mtimeMs && file.size === size && kept.length === refused.length) return;
-    this.#deps.states.change(source, { file: { mtimeMs, size, sha256: await sha256Of(location) }, refused: kept });
+    if (file?.mtimeMs === mtimeMs && file.size === size && !refused.some(isOfAway)) return;
+    const sha256 = await sha256Of(location);
+    // What is refused now: a run may have ended meanwhile.
+    const kept = this.state(source).refused.filter((one) => !isOfAway(one));
+    this.#deps.states.change(source, { file: { mtimeMs, size, sha256 }, refused: kept });
   }
 }
 
 /** Requests to one server go one after the other; files are of no server. */
 function hostOf({ fetch, location }: SourceConfig): string {
   return fetch === undefined ? "" : (URL.parse(location.replaceAll(/[{}]/g, ""))?.host ?? "");
+}
+
+/** False for a file of this machine that is not there, or that this process may not read. */
+async function canBeRead({ fetch, location }: SourceConfig): Promise<boolean> {
+  if (fetch !== undefined) return true;
+  return await access(location, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+function isOfAway({ isAway }: RefusedVersion): boolean {
+  return isAway === true;
 }
 
 function boundsOf({ bytesMax, secondsMax, shrinkMax, badRecordsMax, format }: SourceConfig): string {

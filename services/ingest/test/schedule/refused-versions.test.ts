@@ -1,6 +1,6 @@
 /** Versions of a source that no run can use, and the ones before them. */
 
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { SourceConfig } from "../../src/sources/index.ts";
@@ -100,6 +100,18 @@ test("that an optional file could not be read is told until it comes back, also 
   world.pass(hour);
   await world.look();
   expect(world.runs).toHaveLength(length + 1);
+});
+
+test("a bad file that is written again, unchanged, is not read again before its time", async () => {
+  const own = join(world.folder, "own");
+  world.list("  - {name: own, section: allocations, format: delegated, location: own}");
+  for (let minute = 0; minute < 5; minute++) {
+    writeFileSync(own, "no such format\n");
+    utimesSync(own, minute, minute);
+    world.pass(60_000);
+    await world.look();
+    expect(world.runs).toHaveLength(1);
+  }
 });
 
 test.each([true, false])(
