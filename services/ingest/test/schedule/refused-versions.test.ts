@@ -3,7 +3,8 @@
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import type { SourceConfig } from "../../src/sources/index.ts";
+import { failedSourceReport, type RunReport } from "../../src/pipeline/run-report.ts";
+import { readSources, type SourceConfig } from "../../src/sources/index.ts";
 import { delegatedFile, namesFile } from "../support/made-files.ts";
 import { listEverything, objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";
 
@@ -102,16 +103,20 @@ test("that an optional file could not be read is told until it comes back, also 
   expect(world.runs).toHaveLength(length + 1);
 });
 
-test("a bad file that is written again, unchanged, is not read again before its time", async () => {
+test("a bad file that is written again, unchanged, while a run reads it is not read again before its time", async () => {
   const own = join(world.folder, "own");
+  writeFileSync(own, "no such format\n");
   world.list("  - {name: own, section: allocations, format: delegated, location: own}");
-  for (let minute = 0; minute < 5; minute++) {
-    writeFileSync(own, "no such format\n");
-    utimesSync(own, minute, minute);
-    world.pass(60_000);
-    await world.look();
-    expect(world.runs).toHaveLength(1);
-  }
+  await world.look();
+  const [source] = (await readSources(join(world.folder, "sources.yaml"))).sources;
+  const file = source && (await world.stock.ready(source, true));
+  if (source === undefined || file == null) throw new Error("the file is not there");
+  utimesSync(own, 1, 1);
+  const failed = failedSourceReport(source, new Error("bad"));
+  await world.stock.settle([source], { own: file }, { sources: [failed], sections: [] } as unknown as RunReport);
+  world.pass(60_000);
+  await world.look();
+  expect(world.runs).toHaveLength(1);
 });
 
 test.each([true, false])(
