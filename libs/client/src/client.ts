@@ -71,6 +71,19 @@ export interface AsnVrpsOptions extends PageOptions {
   readonly loose?: boolean;
 }
 
+/** The items of a list over all its pages, from the cursor of the options on. */
+async function* itemsOf<T, O extends { readonly cursor?: string }>(
+  options: O,
+  ask: (options: O) => Promise<{ readonly items: readonly T[]; readonly next_cursor: string | null }>,
+): AsyncGenerator<T, void, undefined> {
+  for (let asked = options; ; ) {
+    const { items, next_cursor: cursor } = await ask(asked);
+    yield* items;
+    if (cursor === null) return;
+    asked = { ...options, cursor };
+  }
+}
+
 function past(asOf: string | Date | undefined): Query {
   return { as_of: asOf instanceof Date ? asOf.toISOString() : asOf };
 }
@@ -136,12 +149,7 @@ export class NetfactsClient implements OperationMethods {
 
   /** Every prefix that an AS announces. All pages come from one version of the data. */
   async *asnPrefixes(asn: number | string, options: AsnOptions = {}): AsyncGenerator<AsnPrefix, void, undefined> {
-    for (let cursor = options.cursor; ; ) {
-      const { prefixes } = await this.asn(asn, { ...options, ...(cursor !== undefined && { cursor }) });
-      yield* prefixes.items;
-      if (prefixes.next_cursor === null) return;
-      cursor = prefixes.next_cursor;
-    }
+    yield* itemsOf(options, async (page) => (await this.asn(asn, page)).prefixes);
   }
 
   /** The announced prefix that equals `prefix` (`193.0.0.0/21`), or else the longest that covers it. */
@@ -151,12 +159,7 @@ export class NetfactsClient implements OperationMethods {
 
   /** Every announced prefix inside a prefix. All pages come from one version of the data. */
   async *moreSpecifics(prefix: string, options: PageOptions = {}): AsyncGenerator<RelatedPrefix, void, undefined> {
-    for (let cursor = options.cursor; ; ) {
-      const { more_specifics: page } = await this.prefix(prefix, { ...options, ...(cursor !== undefined && { cursor }) });
-      yield* page.items;
-      if (page.next_cursor === null) return;
-      cursor = page.next_cursor;
-    }
+    yield* itemsOf(options, async (page) => (await this.prefix(prefix, page)).more_specifics);
   }
 
   /** The names of an address in DNS, each with a forward check. */
@@ -176,12 +179,7 @@ export class NetfactsClient implements OperationMethods {
 
   /** Every VRP for an AS. All pages come from one version of the data. */
   async *vrpsOfAs(asn: number | string, options: AsnVrpsOptions = {}): AsyncGenerator<AsnVrp, void, undefined> {
-    for (let cursor = options.cursor; ; ) {
-      const { vrps } = await this.asnVrps(asn, { ...options, ...(cursor !== undefined && { cursor }) });
-      yield* vrps.items;
-      if (vrps.next_cursor === null) return;
-      cursor = vrps.next_cursor;
-    }
+    yield* itemsOf(options, async (page) => (await this.asnVrps(asn, page)).vrps);
   }
 
   /** One page of what changed for an AS between the kept snapshots, newest first. A page can be empty and still have a `next_cursor`. */
@@ -196,14 +194,11 @@ export class NetfactsClient implements OperationMethods {
 
   /** Every change of an AS or a prefix, newest first. */
   async *changes(subject: number | string, options: ChangesOptions = {}): AsyncGenerator<ChangeItem, void, undefined> {
-    for (let cursor = options.cursor; ; ) {
-      const page = { ...options, ...(cursor !== undefined && { cursor }) };
-      const isPrefix = typeof subject === "string" && subject.includes("/");
-      const { changes } = await (isPrefix ? this.prefixChanges(subject, page) : this.asnChanges(subject, page));
-      yield* changes.items;
-      if (changes.next_cursor === null) return;
-      cursor = changes.next_cursor;
-    }
+    const isPrefix = typeof subject === "string" && subject.includes("/");
+    yield* itemsOf(
+      options,
+      async (page) => (await (isPrefix ? this.prefixChanges(subject, page) : this.asnChanges(subject, page))).changes,
+    );
   }
 
   /** The key and what is left of its limits. It does not count towards the quota. */

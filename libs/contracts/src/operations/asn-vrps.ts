@@ -6,11 +6,11 @@ import { mediaTypes } from "../formats.ts";
 import { AsnVrp, AsnVrpsRecord, asnVrpsFacts } from "../records/asn-vrps.ts";
 import { lines } from "../routes/route.ts";
 import { member, oneOf } from "../schema.ts";
-import { asnMember, limitMember } from "./batch-members.ts";
+import { asnMember, familyMember, limitMember } from "./batch-members.ts";
 import { type Codec, none, readAsn, readFamily, readLimit, separator } from "./codec.ts";
 import { listUnits } from "./list-limits.ts";
 import { operation } from "./operation.ts";
-import { asnParameter, cursorParameter, limitParameter, upstreamProblems } from "./parameters.ts";
+import { asnParameter, cursorParameter, familyParameter, limitParameter, upstreamProblems } from "./parameters.ts";
 
 /** `family`, `announced`, `loose`: null = all. */
 export interface AsnVrpsQuestion {
@@ -62,13 +62,7 @@ export const asnVrps = operation({
         "The VRPs that name an AS, whether it announces their prefixes or not. The ROA of a VRP without an announcement (`announced=false`) may be left over. A loose VRP (`loose=true`) authorises more prefixes than the AS announces, so that a forged origin could pass (RFC 9319). `vrps` is paginated with `next_cursor`. NDJSON, CSV and plain text (the prefix of each VRP) contain only `vrps`; the next page is in the `Link` header.",
       parameters: [
         asnParameter,
-        {
-          name: "family",
-          in: "query",
-          description: "Returns only `vrps` of this IP version.",
-          schema: oneOf(["4", "6"]),
-          examples: ["4", "6"],
-        },
+        familyParameter("`vrps`"),
         {
           name: "announced",
           in: "query",
@@ -103,7 +97,7 @@ export const asnVrps = operation({
     batch: {
       members: {
         value: asnMember,
-        family: Type.Optional(member(Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6] }), "Returns only `vrps` of this IP version.")),
+        family: familyMember("`vrps`"),
         announced: Type.Optional(
           member(
             Type.Boolean(),

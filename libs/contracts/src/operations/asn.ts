@@ -7,11 +7,11 @@ import { type RpkiState, rpkiStates } from "../parts/rpki.ts";
 import { AsnPrefix, AsnRecord, asnFacts } from "../records/asn.ts";
 import { lines } from "../routes/route.ts";
 import { member, oneOf } from "../schema.ts";
-import { asnMember, limitMember } from "./batch-members.ts";
+import { asnMember, familyMember, limitMember } from "./batch-members.ts";
 import { type Codec, none, readAsn, readFamily, readFlag, readLimit, separator } from "./codec.ts";
 import { listUnits } from "./list-limits.ts";
 import { operation } from "./operation.ts";
-import { asnParameter, cursorParameter, limitParameter, upstreamProblems } from "./parameters.ts";
+import { asnParameter, cursorParameter, familyParameter, limitParameter, upstreamProblems } from "./parameters.ts";
 
 /** `family`, `rpki`: null = all. */
 export interface AsnQuestion {
@@ -62,13 +62,7 @@ export const asn = operation({
         "The registration of an AS, the prefixes that it originates, their RPKI coverage, its ASPA, and its neighbours in observed paths. `prefixes`, `allocations` and `neighbours` are paginated with `next_cursor`. NDJSON, CSV and plain text (one prefix per line) contain only `prefixes`; the next page is in the `Link` header.",
       parameters: [
         asnParameter,
-        {
-          name: "family",
-          in: "query",
-          description: "Returns only `prefixes` of this IP version.",
-          schema: oneOf(["4", "6"]),
-          examples: ["4", "6"],
-        },
+        familyParameter("`prefixes`"),
         {
           name: "rpki",
           in: "query",
@@ -102,7 +96,7 @@ export const asn = operation({
     batch: {
       members: {
         value: asnMember,
-        family: Type.Optional(member(Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6] }), "Returns only `prefixes` of this IP version.")),
+        family: familyMember("`prefixes`"),
         rpki: Type.Optional(member(oneOf(rpkiStates), "Returns only `prefixes` in this RPKI state.")),
         aggregate: Type.Optional(member(Type.Boolean(), "Aggregates `prefixes`, without adding unannounced space.")),
         limit: limitMember,

@@ -13,3 +13,8 @@ export const asnMember = member(
   "AS number as `AS3333`, `3333`, asdot, or an integer.",
 );
 export const prefixMember = member(Type.String(), "A prefix in CIDR form, without host bits.");
+
+/** `list`: the one that it filters. */
+export function familyMember(list: string) {
+  return Type.Optional(member(Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6] }), `Returns only ${list} of this IP version.`));
+}

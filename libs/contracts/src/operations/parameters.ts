@@ -3,7 +3,7 @@
 import Type from "typebox";
 import type { ProblemCode } from "../errors.ts";
 import type { RouteParameter } from "../routes/route.ts";
-import { AddressText, AsnNotation } from "../schema.ts";
+import { AddressText, AsnNotation, oneOf } from "../schema.ts";
 import { listLimitDefault, listLimitMax } from "./list-limits.ts";
 
 /** What any question to a service can come to. */
@@ -62,6 +62,17 @@ export function limitParameter(lists: string): RouteParameter {
     description: `Maximum number of items of ${lists}.`,
     schema: Type.Integer({ minimum: 1, maximum: listLimitMax, default: listLimitDefault }),
     examples: ["100", "1000"],
+  };
+}
+
+/** `list`: the one that it filters. */
+export function familyParameter(list: string): RouteParameter {
+  return {
+    name: "family",
+    in: "query",
+    description: `Returns only ${list} of this IP version.`,
+    schema: oneOf(["4", "6"]),
+    examples: ["4", "6"],
   };
 }
 

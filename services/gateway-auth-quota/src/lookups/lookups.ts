@@ -62,7 +62,7 @@ const questionReaders: { readonly [O in LookupName]: (reader: QuestionReader) =>
   asn_vrps(reader) {
     const asn = reader.pathAsn();
     const family = readFamily(reader);
-    return { asn, family, announced: readEither(reader, "announced"), loose: readEither(reader, "loose"), limit: reader.limit() };
+    return { asn, family, announced: reader.either("announced"), loose: reader.either("loose"), limit: reader.limit() };
   },
 };
 
@@ -70,12 +70,6 @@ const questionReaders: { readonly [O in LookupName]: (reader: QuestionReader) =>
 function readFamily(reader: QuestionReader): 4 | 6 | null {
   const family = reader.choice("family", ["4", "6"]);
   return family === null ? null : family === "4" ? 4 : 6;
-}
-
-/** Null: both. */
-function readEither(reader: QuestionReader, name: string): boolean | null {
-  const choice = reader.choice(name, ["true", "false"]);
-  return choice === null ? null : choice === "true";
 }
 
 function lookup<O extends LookupName>(op: O): Lookup<O> {

@@ -155,8 +155,13 @@ export class QuestionReader {
 
   /** `true` or `false`. */
   flag(name: string, absent: boolean): boolean {
+    return this.either(name) ?? absent;
+  }
+
+  /** `true` or `false`; null when absent. */
+  either(name: string): boolean | null {
     const choice = this.choice(name, ["true", "false"]);
-    return choice === null ? absent : choice === "true";
+    return choice === null ? null : choice === "true";
   }
 
   /** A time of the past as Unix seconds (`parseAsOf`); null when absent. */
