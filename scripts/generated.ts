@@ -2,6 +2,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import * as bzip2Loops from "./generate-bzip2-loops.ts";
 import { documents as charts } from "./generate-charts.ts";
 import { documents as dashboards } from "./generate-dashboards.ts";
 import * as decisionIndex from "./generate-decision-index.ts";
@@ -22,6 +23,7 @@ export interface Generated {
 /** Every generated file. Add yours here. */
 export const generated: readonly Generated[] = [
   errorDocs,
+  bzip2Loops,
   ...documents,
   ...recordPages,
   ...routePages,

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { compilerFolder } from "../support/assemblyscript.ts";
 import { chromiumFolder } from "../support/chromium.ts";
 import { helmFolder } from "../support/helm.ts";
 import { natsServerVersion } from "../support/nats-server.ts";
@@ -46,6 +47,11 @@ test("work that fails gives the lock back", async () => {
 test("make doctor looks for the Chromium that the tests unpack", () => {
   const doctor = readFileSync(resolve(import.meta.dirname, "../../scripts/doctor.sh"), "utf8");
   expect(doctor).toContain(`$cache/${chromiumFolder}/chromium`);
+});
+
+test("make doctor looks for the compiler that the tests install", () => {
+  const doctor = readFileSync(resolve(import.meta.dirname, "../../scripts/doctor.sh"), "utf8");
+  expect(doctor).toContain(`$cache/${compilerFolder}/node_modules/`);
 });
 
 test("make doctor looks for the Helm that the tests unpack", () => {

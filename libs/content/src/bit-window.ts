@@ -70,6 +70,14 @@ export class BitWindow {
     return ((this.read(16) << 16) | this.read(16)) >>> 0;
   }
 
+  /** Goes on at a bit, of those that were appended. */
+  seek(position: number): void {
+    this.at = position >>> 3;
+    this.count = 0;
+    const bits = position & 7;
+    if (bits > 0) this.read(bits);
+  }
+
   alignToByte(): void {
     this.count -= this.count & 7;
   }

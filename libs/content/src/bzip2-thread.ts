@@ -23,7 +23,7 @@ export type BlockReply = {
 } | null;
 
 const chunkBytes = 1 << 20;
-const block = new Bzip2Block(900_000);
+const block = new Bzip2Block();
 
 function decode({ bytes, bit, capacity }: BlockRequest): BlockReply {
   const bits = new BitWindow();

@@ -47,7 +47,7 @@ export async function* bunzip2(
       return new ContentError("truncated", path, soundTo, "the bzip2 data end inside the block that begins here");
     return new ContentError("damaged", path, soundTo, `the bzip2 data are damaged: ${error.message}`, { cause: error });
   };
-  const block = new Bzip2Block(900_000);
+  const block = new Bzip2Block();
   let out = new Uint8Array(chunkBytes);
   let filled = 0;
   try {

@@ -171,12 +171,26 @@ describe("bzip2", () => {
     );
   });
 
+  const findBzip2 = async () =>
+    toolOrNotRun(await findDebianTool({ name: "bzip2", variable: "BZIP2_PROGRAM", packageName: "bzip2", binary: "bin/bzip2" }), "bzip2", 1);
+
+  test("with more in a block than the stream's level allows is damaged", async () => {
+    const bzip2 = await findBzip2();
+    if (bzip2 === null) return;
+    const numbers = Array.from({ length: 40_000 }, (_, n) => (n * 7919) % 1000).join(" ");
+    for (const [input, what] of [
+      [numbers, "more than its level allows"],
+      // Sorted, it is two runs.
+      ["ab".repeat(150_000), "a run is longer than its block"],
+    ] as const) {
+      const packed = execFileSync(bzip2.command, ["-9"], { input, env: { ...process.env, ...bzip2.env } });
+      packed.write("1", "BZh".length);
+      expect(await failureOf(packed)).toMatchObject({ code: "damaged", message: expect.stringContaining(what) });
+    }
+  });
+
   test("unpacks what bzip2 packs, of any content and level", async () => {
-    const bzip2 = toolOrNotRun(
-      await findDebianTool({ name: "bzip2", variable: "BZIP2_PROGRAM", packageName: "bzip2", binary: "bin/bzip2" }),
-      "bzip2",
-      1,
-    );
+    const bzip2 = await findBzip2();
     if (bzip2 === null) return;
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),

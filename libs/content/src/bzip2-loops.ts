@@ -1,0 +1,41 @@
+/** The loops of `../assembly/bzip2-loops.ts`, as WebAssembly. */
+
+import { bzip2Loops } from "./bzip2-loops.wasm.ts";
+
+/** What is used here of the engine's WebAssembly, of which TypeScript knows in browsers only. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
+};
+
+interface Global {
+  readonly value: number;
+}
+
+/** What each does is told at its source. Places are bytes of the memory, which does not grow. */
+export interface Bzip2Loops {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly lengths: Global;
+  readonly selectors: Global;
+  readonly selectorsMax: Global;
+  readonly recent: Global;
+  readonly stored: Global;
+  readonly storedMax: Global;
+  readonly slack: Global;
+  readonly out: Global;
+  readonly outMax: Global;
+  buildCode(code: number, symbols: number): number;
+  readSymbols(fromBit: number, length: number, groups: number, endOfBlock: number, capacity: number): number;
+  readonly bitsRead: Global;
+  undoTransform(size: number, origin: number): void;
+  beginRuns(size: number): void;
+  undoRuns(length: number): number;
+  isDone(): number;
+  checksum(): number;
+}
+
+/** An instance with a memory of its own, 12 MB. */
+export function bzip2LoopsInstance(): Bzip2Loops {
+  const module = new WebAssembly.Module(Buffer.from(bzip2Loops, "base64"));
+  return new WebAssembly.Instance(module, {}).exports as Bzip2Loops;
+}
