@@ -13,9 +13,13 @@ export interface OverrideFileDeps {
   readonly onChange: () => void;
   /** Time between two looks, in ms. Default: 200. */
   readonly lookMs?: number;
+  /** Time from a look that failed to the next one, in ms. Default: 1 s. */
+  readonly retryMs?: number;
 }
 
 const lookMsDefault = 200;
+/** A look may read all overrides and write their file. */
+const retryMsDefault = 1_000;
 const pageSize = 1_000;
 
 /** Where the file of a state folder is. It is there once an override was. */
@@ -27,9 +31,11 @@ export function overridesIn(stateFolder: string): string {
 export class OverrideFile {
   readonly #deps: OverrideFileDeps;
   #version = "";
-  #looking: Promise<void> = Promise.resolve();
+  #looking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
+  /** On the clock of `performance.now()`. */
+  #notBefore = 0;
 
   constructor(deps: OverrideFileDeps) {
     this.#deps = deps;
@@ -40,7 +46,11 @@ export class OverrideFile {
     await this.#look();
     if (signal.aborted) return;
     this.#timer = setInterval(() => {
-      this.#looking = this.#looking.then(() => this.#look());
+      // A store that is slower than this would make looks pile up, and the end would wait for all of them.
+      if (this.#looking !== null || performance.now() < this.#notBefore) return;
+      this.#looking = this.#look().finally(() => {
+        this.#looking = null;
+      });
     }, this.#deps.lookMs ?? lookMsDefault);
     signal.addEventListener("abort", () => clearInterval(this.#timer), { once: true });
   }
@@ -53,13 +63,14 @@ export class OverrideFile {
 
   /** A store that is away leaves the file as it is. */
   async #look(): Promise<void> {
-    const { onChange, log } = this.#deps;
+    const { onChange, log, retryMs = retryMsDefault } = this.#deps;
     try {
       if (await this.#refresh()) onChange();
       this.#isFailing = false;
     } catch (err) {
       if (!this.#isFailing) log.error({ err }, "the overrides of profiles could not be brought up to date; those of before remain in use");
       this.#isFailing = true;
+      this.#notBefore = performance.now() + retryMs;
     }
   }
 

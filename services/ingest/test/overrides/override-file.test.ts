@@ -149,6 +149,7 @@ test("what could not be written is written as soon as it can be", async () => {
     log: { error: () => errors++ },
     onChange,
     lookMs: 10,
+    retryMs: 10,
   });
   await file.follow(ending.signal);
   expect(errors).toBe(1);
@@ -158,4 +159,67 @@ test("what could not be written is written as soon as it can be", async () => {
   ending.abort();
   await file.ended();
   await rm(folder, { recursive: true });
+});
+
+test("a store that takes long is asked once at a time, and the end waits for one look", async () => {
+  const stateFolder = await mkdtemp(join(tmpdir(), "netfacts-overrides-"));
+  const ending = new AbortController();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+  let looks = 0;
+  const file = new OverrideFile({
+    stateFolder,
+    profiles: {
+      list: async () => [],
+      async state() {
+        if (++looks > 1) {
+          isAsked();
+          await held;
+        }
+        return { count: 0, version: "1" };
+      },
+    },
+    log: { error: () => undefined },
+    onChange: () => undefined,
+    lookMs: 5,
+  });
+  await file.follow(ending.signal);
+  await asked;
+  // Time for many further looks.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  ending.abort();
+  release();
+  await file.ended();
+  expect(looks).toBe(2);
+  await rm(stateFolder, { recursive: true });
+});
+
+test("after a look that failed, the next one waits", async () => {
+  const stateFolder = await mkdtemp(join(tmpdir(), "netfacts-overrides-"));
+  // Nothing can be put in its place.
+  await mkdir(overridesIn(stateFolder));
+  const ending = new AbortController();
+  const lookedAt: number[] = [];
+  const { promise: again, resolve } = Promise.withResolvers<void>();
+  const file = new OverrideFile({
+    stateFolder,
+    profiles: {
+      list: async () => [record(64_500, { name: "A" })],
+      async state() {
+        if (lookedAt.push(performance.now()) === 2) resolve();
+        return { count: 1, version: "1" };
+      },
+    },
+    log: { error: () => undefined },
+    onChange: () => undefined,
+    lookMs: 5,
+    retryMs: 300,
+  });
+  await file.follow(ending.signal);
+  await again;
+  ending.abort();
+  await file.ended();
+  const [first = 0, second = 0] = lookedAt;
+  expect(second - first).toBeGreaterThanOrEqual(300);
+  await rm(stateFolder, { recursive: true });
 });
