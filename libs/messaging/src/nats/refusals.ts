@@ -57,7 +57,27 @@ function unknownAuthority({ tls }: AccessPlan): string {
   const ca = tls?.ca ?? null;
   return ca === null
     ? "has a certificate of an authority that Node does not know: set NATS_CA_FILE"
-    : `has a certificate that is not of the authority in ${ca.from}`;
+    : `has a certificate that is not of the authority in ${ca.from}${damagedIn(ca.value)}`;
+}
+
+/** OpenSSL takes the certificates before a damaged one, and says nothing of the others. */
+function damagedIn(path: string): string {
+  try {
+    const certificates = readFileSync(path, "utf8").match(/-----BEGIN CERTIFICATE-----.*?(?=-----BEGIN|$)/gs) ?? [];
+    const at = certificates.findIndex((text) => !isCertificate(text));
+    return at === -1 ? "" : `: certificate ${at + 1} of the file is damaged, so it and those after it do not count`;
+  } catch {
+    return "";
+  }
+}
+
+function isCertificate(text: string): boolean {
+  try {
+    new X509Certificate(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function certificateRefused({ tls }: AccessPlan): string {

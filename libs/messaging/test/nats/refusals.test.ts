@@ -1,6 +1,6 @@
 /** A connection that does not come about says why: what is wrong, and with which setting and file. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -150,6 +150,16 @@ describe("TLS", () => {
     expect(await reason(url, { NATS_CA_FILE: other.certificate })).toBe(
       `${at} has a certificate that is not of the authority in NATS_CA_FILE ${other.certificate}`,
     );
+  });
+
+  test("an authority that was added to the file, and damaged on the way", async () => {
+    const [old, added] = [other.certificate, authority.certificate].map((path) => readFileSync(path, "utf8")) as [string, string];
+    const both = file("both.pem", `${old}${added.slice(0, 200)}`);
+    expect(await reason(url, { NATS_CA_FILE: both })).toBe(
+      `${at} has a certificate that is not of the authority in NATS_CA_FILE ${both}: certificate 2 of the file is damaged, so it and those after it do not count`,
+    );
+    writeFileSync(both, `${old.replaceAll("\n", "\r\n")}${added}`);
+    expect(await reason(url, { ...client, NATS_CA_FILE: both })).toBe("opened");
   });
 
   test("a server whose certificate has expired, or is for another name", async () => {
