@@ -18,7 +18,10 @@ export const frameBytesMax = 64 * 1_024;
 /** How long version 1 is spoken to a service of which nobody served version 2, before that is tried again. */
 export const olderFramesMs = 10_000;
 
-/** The last slots for frames are for callers of whom little is under way, so that who comes anew need not wait for a slow answer. */
+/**
+ * The last slots for frames are for callers of whom no more is under way than of the average caller, so that who comes anew need not wait for a slow
+ * answer. The slow items of others would keep such a slot as well, so they are not taken along.
+ */
 const slotsKept: Readonly<Record<Lane, number>> = { single: 4, batch: 1 };
 
 /**
@@ -87,6 +90,8 @@ export class RequestQueue {
   costlyInFlight = 0;
   /** Of what waits and what is sent. */
   readonly shares: Shares;
+  /** Of all callers, as `Share.plainUnits`. */
+  #plainUnits = 0;
   /** Callers in the order of their turns to begin a frame, and so are the kinds of a caller. */
   readonly #waiting = new Map<Share, Map<Kind, Line>>();
   /** Until then, on the clock of `performance.now()`, version 1 is spoken. */
@@ -142,7 +147,12 @@ export class RequestQueue {
 
   /** Call when a frame has no answer for it any more, or has brought it. */
   arrived({ share, item }: Pending): void {
-    share[isCostly(item) ? "costlyUnits" : "plainUnits"] -= item.units ?? 1;
+    this.#count(share, isCostly(item), -(item.units ?? 1));
+  }
+
+  #count(share: Share, costly: boolean, units: number): void {
+    share[costly ? "costlyUnits" : "plainUnits"] += units;
+    if (!costly) this.#plainUnits += units;
   }
 
   *waiting(): Generator<Pending> {
@@ -158,21 +168,21 @@ export class RequestQueue {
     const framesMax = framesInFlightMax[this.lane];
     if (this.framesInFlight >= framesMax) return [];
     const sharedMax = framesMax - slotsKept[this.lane];
+    const plainUnitsMax = this.framesInFlight < sharedMax ? Number.POSITIVE_INFINITY : this.#plainUnits / this.shares.callers;
     for (const [share, lines] of this.#waiting) {
       // However many snapshots its requests name: each takes a frame of its own.
-      if (share.frames >= sharedMax) continue;
+      if (share.frames >= sharedMax || share.plainUnits > plainUnitsMax) continue;
       for (const [kind, { isCostly: costly }] of lines) {
         if (costly && this.costlyInFlight >= sharedMax) continue;
-        const taken = this.#takeOf(kind, share, bytesMax, itemsMax);
+        const taken = this.#takeOf(kind, this.#callersOf(kind, share, plainUnitsMax), bytesMax, itemsMax);
         if (taken.length > 0) return taken;
       }
     }
     return [];
   }
 
-  /** @param first  whose turn it is. */
-  #takeOf(kind: Kind, first: Share, bytesMax: number, itemsMax: number): Pending[] {
-    const callers = this.#callersOf(kind, first);
+  /** @param callers  with the one whose turn it is first. */
+  #takeOf(kind: Kind, callers: readonly [Share, Line][], bytesMax: number, itemsMax: number): Pending[] {
     const taken: Pending[] = [];
     let bytes = headerBytes;
     let units = 0;
@@ -193,12 +203,12 @@ export class RequestQueue {
       bytes += pending.bytes;
       units += itsUnits;
       taken.push(pending);
-      share[line.isCostly ? "costlyUnits" : "plainUnits"] += itsUnits;
+      this.#count(share, line.isCostly, itsUnits);
       line.next += 1;
       line.count -= 1;
       passed = 0;
     }
-    if (taken.length > 0) this.#endTurn(first, kind);
+    if (taken[0] !== undefined) this.#endTurn(taken[0].share, kind);
     for (const [share, line] of callers) {
       // A copy of what is left, so that nothing holds what was taken.
       line.items = line.items.slice(line.next);
@@ -208,12 +218,12 @@ export class RequestQueue {
     return taken;
   }
 
-  /** Those who have requests of the kind, in the order of their turns, from this one on. */
-  #callersOf(kind: Kind, first: Share): [Share, Line][] {
+  /** Those who have requests of the kind and no more than so much under way, in the order of their turns, from this one on. */
+  #callersOf(kind: Kind, first: Share, plainUnitsMax: number): [Share, Line][] {
     const callers: [Share, Line][] = [];
     for (const [share, lines] of this.#waiting) {
       const line = lines.get(kind);
-      if (line === undefined) continue;
+      if (line === undefined || share.plainUnits > plainUnitsMax) continue;
       if (share === first) callers.unshift([share, line]);
       else callers.push([share, line]);
     }

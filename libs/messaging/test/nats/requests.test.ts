@@ -205,6 +205,31 @@ describe("a caller with much to ask", () => {
   });
 
   test.each([
+    ["single", 16],
+    ["batch", 4],
+  ] as const)("does not keep %s requests of others waiting by slow ones that travel along with theirs", async (lane, slots) => {
+    const held: SeenFrame[] = [];
+    await ends.responder("slow", (frame) => {
+      const { ids, queries, answer } = frame;
+      for (const [i, id] of ids.entries()) if (queries[i] === "quick") answer(whole(id, reply("quick")));
+      const isHeld = (_: unknown, i: number) => queries[i] === "slow";
+      const rest = { ids: ids.filter(isHeld), queries: queries.filter(isHeld) };
+      if (rest.ids.length > 0) held.push({ ...frame, ...rest });
+    });
+    const messaging = await ends.messaging();
+    const slow: Promise<ReplyItem>[] = [];
+    for (let turn = 0; turn < 2 * slots; turn++) {
+      // The polite one begins the frame, and the other one joins. It gives up before anything is retried, which would free slots.
+      const quick = messaging.request("slow", lane, item("quick", { caller: "polite", budgetMs: patientMs / 4 }));
+      slow.push(messaging.request("slow", lane, item("slow", { caller: "greedy", budgetMs: patientMs })));
+      expect(textOf(await quick)).toBe("quick");
+    }
+    const release = setInterval(() => held.splice(0).forEach(answerAll), 5);
+    await Promise.all(slow);
+    clearInterval(release);
+  });
+
+  test.each([
     { units: 10, queries: ["0", "1", "2"] },
     { units: 30, queries: ["0"] },
     { units: 1_000, queries: ["0"] },
