@@ -11,6 +11,7 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createFirstKey, createKey } from "@netfacts/keys";
 import { compileCache } from "../../../test/support/compile-cache.ts";
+import { limitFiles } from "../../../test/support/full-disk.ts";
 import { type LimitWindow, openSqliteStore, type Store, StoreError } from "../src/index.ts";
 import { eventLoopWaitMs, SqliteConnection } from "../src/sqlite/connection.ts";
 import { sqliteLimits } from "../src/sqlite/sqlite-limits.ts";
@@ -289,6 +290,23 @@ describe("a store that cannot be used says so in one line", () => {
     connection.close();
   });
 
+  test("a full disk at an open is told as such", async () => {
+    await (await openStore()).close();
+    const child = run(`
+      import { once } from "node:events";
+      import { openSqliteStore } from "@netfacts/storage";
+      process.stdout.write("up\\n");
+      await once(process.stdin, "data");
+      process.stdout.write(await openSqliteStore(process.argv[1]).then(() => "opened", ({ fault, message }) => fault + ": " + message));
+      process.exit();`);
+    const out = child.stdout as NonNullable<ChildProcess["stdout"]>;
+    await once(out, "data");
+    const isLimited = limitFiles(child.pid as number, 4_096);
+    child.stdin?.write("\n");
+    const said = await text(out);
+    if (isLimited) expect(said).toMatch(/^full: store .*: database or disk is full; free some space on its disk$/);
+  });
+
   test.each([
     ["locked", (file: DatabaseSync) => file.exec("BEGIN IMMEDIATE"), (file: DatabaseSync) => file.exec("ROLLBACK")],
     ["readonly", null, null],
@@ -438,7 +456,7 @@ function run(program: string): ChildProcess {
   return spawn(process.execPath, ["--conditions=source", "--input-type=module", "--eval", program, path()], {
     cwd: import.meta.dirname,
     env: { ...compileCache, NODE_NO_WARNINGS: "1" },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
 }
 

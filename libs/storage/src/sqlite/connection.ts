@@ -25,6 +25,8 @@ const faults: Readonly<Record<number, StoreFault>> = {
   14: "unavailable", // CANTOPEN
   26: "damaged", // NOTADB
 };
+/** IOERR_SHMSIZE: the index beside the file found no room, as at an open on a full disk. */
+const noRoomBeside = 4_874;
 
 export class SqliteConnection {
   readonly path: string;
@@ -171,6 +173,7 @@ function asStoreError(path: string, error: unknown): unknown {
   const { code, errcode, message } = error as { code?: unknown; errcode?: unknown; message?: unknown };
   if (code === "ERR_INVALID_STATE") return new StoreError("closed", path, "is closed", error);
   if (code !== "ERR_SQLITE_ERROR" || typeof errcode !== "number") return error;
+  if (errcode === noRoomBeside) return new StoreError("full", path, "database or disk is full", error);
   const fault = faults[errcode & 0xff];
   return fault === undefined ? error : new StoreError(fault, path, String(message), error);
 }
