@@ -93,10 +93,12 @@ function checkOrigin(
 }
 
 /** The AS of a route's origin; null for an AS_SET, and where nobody is named. */
-function originAs({ path, peerAs }: SampledRoute): number | null {
+export function originAs({ path, peerAs }: SampledRoute): number | null {
   const last = segmentsOf(path).at(-1);
-  if (last?.type === "sequence") return last.asns.at(-1) ?? null;
-  return last?.type === "set" || peerAs === 0 ? null : peerAs;
+  if (last?.type === "set") return null;
+  // AS 0 is all that the path of a route without a peer has.
+  const asn = last?.type === "sequence" ? (last.asns.at(-1) ?? null) : peerAs;
+  return asn === 0 ? null : asn;
 }
 
 /** The origin as a key: `AS3333`, `{1,2}`, `unknown`. */

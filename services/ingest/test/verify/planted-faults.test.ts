@@ -6,6 +6,7 @@
 
 import { expect, test } from "@jest/globals";
 import { decodeColumns, encodeColumns, kindOf, type SectionColumns, type SectionName, type SnapshotStore } from "@netfacts/snapshot";
+import { peerIndexRecord, ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import { IngestError, runIngest } from "../../src/app.ts";
 import { WrongAnswerError } from "../../src/verify/wrong-answer.ts";
 import { atWork, delegatedFile, namesFile, vrpFile, type Workplace } from "../support/made-files.ts";
@@ -354,6 +355,34 @@ test("what is right is found right, and the report tells how many records each s
       locations: 7,
     }))
       expect({ name, enough: (checked[name] ?? 0) >= least }).toEqual({ name, enough: true });
+  });
+});
+
+test.each(["", "0", "(64500)"])("a router's own route, of no peer and with the path '%s', is found right", async (path) => {
+  const records = [ribRecord("11.0.0.0/24", [{ peer: 0, path }]), ribRecord("11.0.1.0/24", [{ peer: 1, path: "64500 9" }])];
+  await atWork(async (place) => {
+    await writeAll(place);
+    const peers = [
+      { address: "0.0.0.0", asn: 0 },
+      { address: "192.0.2.1", asn: 64_500 },
+    ];
+    await place.write("rib", Buffer.concat([peerIndexRecord(peers), ...records]));
+    const { sections } = await runIngest({ config: await place.sources(everything), store: place.store });
+    expect(sections.find(({ name }) => name === "routes")).toMatchObject({ counts: { ipv4: 2, origins: 2 } });
+  });
+});
+
+test("a prefix with more origins than an answer shows is found right", async () => {
+  const peers = Array.from({ length: 101 }, (_, at) => ({ address: `192.0.2.${at}`, asn: 64_501 + at }));
+  const record = ribRecord(
+    "11.0.0.0/24",
+    peers.map(({ asn }, peer) => ({ peer, path: `${asn}` })),
+  );
+  await atWork(async (place) => {
+    await writeAll(place);
+    await place.write("rib", Buffer.concat([peerIndexRecord(peers), record]));
+    const { sections } = await runIngest({ config: await place.sources(everything), store: place.store });
+    expect(sections.find(({ name }) => name === "routes")).toMatchObject({ counts: { ipv4: 1, origins: 101 } });
   });
 });
 
