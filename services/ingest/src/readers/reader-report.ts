@@ -126,10 +126,12 @@ export class Tally {
 
   /** Throws where more than the given share of what was read is bad, or nothing was accepted; `end` is where the content ends. */
   judge(file: string, badRecordsMax: number, what: string, end: Place): void {
-    const [worst] = this.skipped().filter((entry) => entry.bad);
+    const skipped = this.skipped();
+    const [worst] = skipped.filter((entry) => entry.bad);
+    const [leftOut] = skipped.filter((entry) => !entry.bad);
     const example = worst?.examples[0];
     const place = example === undefined ? end : "line" in example ? { line: example.line } : { offset: example.offset };
-    if (worst !== undefined && (this.#bad > this.read * badRecordsMax || this.accepted === 0)) {
+    if (worst !== undefined && (this.#bad > this.read * badRecordsMax || (this.accepted === 0 && leftOut === undefined))) {
       const share = ((100 * this.#bad) / this.read).toFixed(2);
       throw new SourceError(
         file,
@@ -137,7 +139,14 @@ export class Tally {
         `${this.#bad} of ${this.read} ${what} (${share} %) are invalid; bad_records_max allows ${100 * badRecordsMax} %; most common reason: ${worst.reason}, first in "${example?.text}"`,
       );
     }
-    if (this.accepted === 0) throw new SourceError(file, end, `has no ${what}`);
+    if (this.accepted > 0) return;
+    if (leftOut === undefined) throw new SourceError(file, end, `has no ${what}`);
+    const first = leftOut.examples[0]?.text;
+    throw new SourceError(
+      file,
+      end,
+      `has no ${what} that count: ${leftOut.count} of ${this.read} are left out: ${leftOut.reason}, first "${first}"`,
+    );
   }
 }
 

@@ -98,6 +98,8 @@ test("a list may speak of nothing but what covers allows", async () => {
   const reading = await read(readPrefixList, "11.0.0.0/16\n12.0.0.0/16\n", { covers });
   expect(shown(reading)).toEqual([["11.0.0.0/16", null, ""]]);
   expect(reading.report.skipped).toMatchObject([{ reason: "is outside of covers", bad: false, count: 1 }]);
+  const failure = await failureOf(read(readPrefixList, "12.0.0.0/16\n13.0.0.0/16\n", { covers }));
+  expect(failure.message).toMatch(/has no ranges that count: 2 of 2 are left out: is outside of covers, first "12\.0\.0\.0\/16"$/);
 });
 
 test("service tags of Azure: the region and the services of every tag that lists a prefix", async () => {

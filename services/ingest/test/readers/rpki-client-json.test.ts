@@ -116,6 +116,11 @@ describe("refuses, with the byte and the cause", () => {
     ["a number", "12", /not an object/],
     ["no build time", '{"roas": [], "metadata": {"buildtime": "yesterday"}}', /"buildtime" such as/],
     ["no VRPs", exportOf([]), /has no VRPs/],
+    [
+      "only VRPs that have expired",
+      exportOf([{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24, expires: 1 }]),
+      /has no VRPs that count: 1 of 1 are left out: expired at the build time, first "/,
+    ],
     ["only bad VRPs", exportOf([{ asn: -1 }]), /1 of 1 VRPs \(100.00 %\) are invalid/],
     ["roas twice", `{${metadata}, "roas": [], "roas": []}`, /"roas" appears twice/],
     ["roas that are no array", `{${metadata}, "roas": {}}`, /"roas" is not an array/],
