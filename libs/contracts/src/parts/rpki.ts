@@ -60,7 +60,10 @@ export type OriginValidation = Static<typeof OriginValidation>;
 
 const StateShare = record({
   origins: member(Count, "Number of origins in this state."),
-  peers_seeing: member(Count, "Number of full-feed peers that see at least one of them."),
+  peers_seeing: member(
+    Count,
+    "Sum of the full-feed peers that see each of them, at most those that see the prefix. A peer that announces two of these origins (ADD-PATH) counts twice.",
+  ),
 });
 
 /** Routing security of a prefix in one word; states that no origin has are absent from `by_state`. */
