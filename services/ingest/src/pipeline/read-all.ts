@@ -13,7 +13,7 @@ import { readSource, type SourceReading } from "./read-source.ts";
 import { readStored } from "./read-stored.ts";
 import { type ReadUpdates, UpdatesError } from "./read-updates.ts";
 import type { Run } from "./run.ts";
-import { earlierText, failedSourceReport, sourceReport, unreadText, updatesReport } from "./run-report.ts";
+import { earlierText, failedSourceReport, partlyReadText, sourceReport, unreadText, updatesReport } from "./run-report.ts";
 import { draftSection, type SectionInputs, type SourcesBySection } from "./sections.ts";
 import { acceptedBefore, kindsBefore, refuseShrunk } from "./source-shrink.ts";
 import { type SideRecords, TableInputs } from "./table-readers.ts";
@@ -237,7 +237,8 @@ function leaveOutSameCollectors({ inputs: { ribs }, sources }: Found): void {
     const entries = sources.routes?.entries ?? [];
     const at = entries.findIndex((entry) => entry.name === name);
     const entry = entries[at];
-    if (entry !== undefined) entries[at] = { ...entry, error: entry.error ?? reason, accepted_before: entry.accepted };
+    if (entry !== undefined)
+      entries[at] = { ...entry, error: entry.error === null ? reason : `${entry.error}; ${reason}`, accepted_before: entry.accepted };
   }
 }
 
@@ -249,7 +250,7 @@ function tellUpdates(run: Run, found: Found, source: SourceConfig, updates: Read
     return;
   }
   const { accepted, read } = updates.report;
-  const error = updates.error === null ? null : "some of its files could not be used in the last run";
+  const error = updates.error === null ? null : partlyReadText;
   const { sha256 } = updates.stored;
   found.sources.routes?.configs.push(source);
   found.sources.routes?.entries.push(sourceEntry(source, { sha256, as_of: told.as_of, accepted, skipped: read - accepted, error }));

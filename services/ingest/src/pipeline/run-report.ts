@@ -60,12 +60,25 @@ export const unreadText = "could not be read in the last run";
 /** The same where its section was not built without it. */
 export const unreadKeptText = `${unreadText}; the previous version is in use`;
 
-/** What everybody may read of the sources of a section that shrank too much, in the manifest of the snapshot that keeps it. */
+/** What everybody may read of the sources of a section that shrank too much, in the manifest of the snapshot that keeps it. What is told of the data may follow. */
 export const refusedText =
   "the section that it was part of in the last run was refused, because the section had shrunk; the previous one is in use";
 
 /** The same of a source of which the version before is in use. What is told of that version may follow. */
 export const earlierText = "the newest version of this source could not be used in the last run; the previous version is in use";
+
+/** The same of updates some of whose files were left out. */
+export const partlyReadText = "some of its files could not be used in the last run";
+
+/**
+ * The error of a source whose section is kept: what became of it in the last run, followed by what its last error says of the data
+ * themselves, which stay in use.
+ */
+export function keptError(lastRun: typeof unreadKeptText | typeof refusedText, error: string | null): string {
+  const ofBefore = [unreadKeptText, unreadText, refusedText, earlierText, partlyReadText].find((text) => error?.startsWith(text) === true);
+  const ofData = ofBefore === undefined ? error : error?.slice(`${ofBefore}; `.length);
+  return ofData ? `${lastRun}; ${ofData}` : lastRun;
+}
 
 export interface RunReport {
   /** The snapshot that was published, or was already there with the same content; null when none was. */

@@ -21,7 +21,7 @@ import { readLastHistory } from "./last-history.ts";
 import type { ReadSources } from "./read-all.ts";
 import type { RibReading } from "./rib-readers.ts";
 import type { Run } from "./run.ts";
-import { refusedText, unreadKeptText } from "./run-report.ts";
+import { keptError, refusedText, unreadKeptText } from "./run-report.ts";
 import type { TableInputs } from "./table-readers.ts";
 
 /** The sources of a section that were read, and those that failed. */
@@ -147,7 +147,8 @@ function timesOf(
 /** A section that stays as it was: each of its sources says why it is not of the last run. Without a reason it is as before. */
 function keptSection(entry: SectionEntry, failed: ReadonlySet<string>, isRefused: boolean): SectionEntry {
   const sources = entry.sources.map((source) => {
-    const error = failed.has(source.name) ? unreadKeptText : isRefused ? refusedText : source.error;
+    const lastRun = failed.has(source.name) ? unreadKeptText : isRefused ? refusedText : null;
+    const error = lastRun === null ? source.error : keptError(lastRun, source.error);
     if (error === source.error || source.error !== null) return { ...source, error };
     return { ...source, error, accepted_before: source.accepted };
   });

@@ -53,8 +53,8 @@ export function isOutdated(
   earlier: ReadonlySet<string>,
 ): boolean {
   const isOver = (name: string, error: string | null) =>
-    error === refusedText ||
-    (error === unreadKeptText && versions.get(name) != null) ||
+    error?.startsWith(refusedText) === true ||
+    (error?.startsWith(unreadKeptText) === true && versions.get(name) != null) ||
     (error?.startsWith(earlierText) === true && !earlier.has(name));
   return differs(own, versions, entries) || entries.some(({ name, error }) => isOver(name, error));
 }

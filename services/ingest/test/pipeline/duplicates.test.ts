@@ -169,6 +169,18 @@ describe("two tables of one collector", () => {
     expect(notes[0]).toBe(text);
   });
 
+  test("count once, and a date in the future stays told of the one that is left out", async () => {
+    const yaml = `${head}${rib("one").replace("}", ", future_dates: warn}")}${rib("two")}`;
+    await atWork(async (place) => {
+      await place.write("one", table(1, 3_000_000_000 - at, ["11.0.0.0/24"]));
+      await place.write("two", table(1, 0, ["11.0.0.0/24"]));
+      const { manifest } = await run(place, yaml);
+      expect(manifest.sections.routes?.sources[0]?.error).toMatch(
+        /^the time of its data 2065-.* \(3600 s\); has the collector and peers of source two, and is older or as old; only that one is counted$/,
+      );
+    });
+  });
+
   test.each<[string, Buffer, Buffer, number]>([
     ["another collector", table(1, 0, ["11.0.0.0/24"]), table(2, 0, ["11.0.0.0/24"]), 4],
     ["a collector that does not say which it is", table(0, 0, ["11.0.0.0/24"]), table(0, 60, ["11.0.0.0/24"]), 4],

@@ -119,6 +119,31 @@ test("with future_dates: warn it is told in the report, /status and answers, and
   });
 });
 
+test("with future_dates: warn, the date stays told beside the failure of a later run, and no longer than it is so", async () => {
+  await atWork(async (place) => {
+    const yaml =
+      "sources:\n  - {name: ripe, section: allocations, format: delegated, location: ripe, required: false, future_dates: warn}\n" +
+      "  - {name: names, section: as_names, format: name-list, location: names}\n";
+    const errorNow = async () => {
+      await run(place, yaml);
+      return statusRecord(new AnswerNotes(await generationOf(place), Date.now())).sections.allocations?.sources[0]?.error ?? null;
+    };
+    const ahead = delegatedFile("ripencc", 10, "20991231");
+    const future = "the time of its data 2099-12-31T00:00:00Z is in the future by more than clock_skew_max (3600 s)";
+    await place.write("ripe", ahead);
+    expect(await errorNow()).toBe(future);
+    await place.write("ripe", "rubbish");
+    for (const _again of [1, 2])
+      expect(await errorNow()).toBe(`could not be read in the last run; the previous version is in use; ${future}`);
+    await place.write("ripe", ahead);
+    expect(await errorNow()).toBe(future);
+    await place.write("ripe", "rubbish");
+    await errorNow();
+    await place.write("ripe", delegatedFile());
+    expect(await errorNow()).toBeNull();
+  });
+});
+
 test("a file of updates that goes on in the future is left out, and what is behind it", async () => {
   await atWork(async (place) => {
     const peer = { address: "192.0.2.1", asn: 64500 };
