@@ -1,13 +1,12 @@
 /** The process behind `bin/netfacts`. */
 
 import { runCli } from "./app.ts";
-import { exitCodes } from "./exit-codes.ts";
 import { signalCodes } from "./interrupt.ts";
 import { writeFault } from "./output-file.ts";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough (`| head`) is no failure.
-  if (error.code === "EPIPE") process.exit(exitCodes.ok);
+  // A reader that has seen enough (`| head`) is no failure, and no reason to stop in the middle of a change: the command ends as it would have.
+  if (error.code === "EPIPE") return;
   const { reason, exitCode } = writeFault(error);
   process.stderr.write(`netfacts: the result cannot be written to standard output: ${reason}; changes that the command made stay\n`);
   process.exit(exitCode);

@@ -9,10 +9,11 @@ import { isDiskFull, isNotWritable } from "@netfacts/storage";
 import { CliError } from "./cli-error.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { interruptible } from "./interrupt.ts";
+import { isReaderGone } from "./record-text.ts";
 
 /**
  * Writes a file as a whole: until it is complete and on the disk, and after a fault or a signal, an earlier file of this name stays. A link stays, and
- * the file that it leads to is replaced. A pipe or a device gets the pieces as they come.
+ * the file that it leads to is replaced. A pipe or a device gets the pieces as they come, and its reader may leave early.
  *
  * @throws CliError
  */
@@ -24,6 +25,7 @@ export async function writeWhole(path: string, pieces: Iterable<Uint8Array | str
       await pipeline(Readable.from(pieces), createWriteStream(written, { flush: file !== null }), { signal });
       if (file !== null) await rename(written, file);
     } catch (error) {
+      if (file === null && isReaderGone(error)) return;
       if (file !== null) await rm(written, { force: true });
       throw cannotWrite(path, error);
     }

@@ -31,12 +31,31 @@ const chunkChars = 1 << 16;
 
 /** Writes many lines without holding them all: waits for a slow reader, and ends quietly when the reader is gone. */
 export async function writeMany(out: NodeJS.WritableStream, lines: Iterable<string>): Promise<void> {
+  await writePieces(out, chunked(lines));
+}
+
+/**
+ * Writes pieces one by one: waits for a slow reader, and takes no more of them when the reader is gone.
+ *
+ * @returns whether the reader took all of them. One that has seen enough (`| head`) is no failure.
+ */
+export async function writePieces(
+  out: NodeJS.WritableStream,
+  pieces: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
+): Promise<boolean> {
   try {
-    await pipeline(Readable.from(chunked(lines)), out, { end: false });
+    await pipeline(Readable.from(pieces, { highWaterMark: 1 }), out, { end: false });
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPIPE" && (error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE")
-      throw error;
+    if (!isReaderGone(error)) throw error;
+    return false;
   }
+}
+
+/** Whether a fault at writing says that nobody reads any more. */
+export function isReaderGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "EPIPE" || code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
 function* chunked(lines: Iterable<string>): Generator<string> {

@@ -1,14 +1,13 @@
 /** `netfacts mrt cat`: every record of MRT files as the lines of `bgpdump -m`, or decoded as JSON. */
 
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { LineBuffer, type MrtRecord, readRecords, recordJson, writeBgpdumpLines } from "@netfacts/mrt";
 import type { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../../context.ts";
 import { type ExitCode, exitCodes } from "../../exit-codes.ts";
 import { printNote } from "../../output.ts";
-import { type Heads, isReaderGone, nameOf, openInput, pieceBytes, tellFailure } from "./files.ts";
+import { writePieces } from "../../record-text.ts";
+import { type Heads, nameOf, openInput, pieceBytes, tellFailure } from "./files.ts";
 import { Tally } from "./tally.ts";
 
 const help = `
@@ -63,13 +62,7 @@ async function catFile(file: string, print: Print, context: CliContext): Promise
     }
     if (out.length > 0) yield out.take();
   }
-  try {
-    await pipeline(Readable.from(pieces(), { highWaterMark: 1 }), context.stdout, { end: false });
-  } catch (error) {
-    if (isReaderGone(error)) return exitCodes.ok;
-    throw error;
-  }
-  tally.tellUnread();
+  if (await writePieces(context.stdout, pieces())) tally.tellUnread();
   if (failure !== null) return tellFailure(failure, context, heads);
   return tally.bad > 0 ? exitCodes.untrusted : exitCodes.ok;
 }

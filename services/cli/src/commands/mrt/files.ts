@@ -33,18 +33,17 @@ export async function* openInput(file: string, { stdin }: CliContext, heads: Hea
   }
 }
 
-/** A reader that has seen enough is no failure. */
-export function isReaderGone(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "EPIPE" || code === "ERR_STREAM_PREMATURE_CLOSE";
-}
-
 /** Says what ended the reading of a file, and what it looks like where that is no MRT. @returns the exit code for it. */
 export async function tellFailure(error: unknown, context: CliContext, heads: Heads): Promise<ExitCode> {
   if (!(error instanceof MrtError || error instanceof ContentError)) throw error;
   const head = error instanceof MrtError ? [...heads].find(([name]) => error.message.startsWith(`${name}: `))?.[1] : undefined;
   const likeness = head === undefined ? null : await (await import("@netfacts/ingest/app")).unlikeMrt(head);
   printNote(context, likeness === null ? error.message : `${error.message}; it looks like ${likeness}`);
-  if (error.code !== "unreadable") return exitCodes.untrusted;
-  return (error.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT" ? exitCodes.notFound : exitCodes.unavailable;
+  return inputExitCode(error);
+}
+
+/** The exit code of a command whose input cannot be read: missing, not to be had now, or no good. */
+export function inputExitCode({ code, cause }: ContentError | MrtError): ExitCode {
+  if (code !== "unreadable") return exitCodes.untrusted;
+  return (cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT" ? exitCodes.notFound : exitCodes.unavailable;
 }

@@ -1,7 +1,5 @@
 /** `netfacts mrt replay`: a RIB with the updates behind it, as the table at their last second. */
 
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { timestamp } from "@netfacts/contracts";
 import type { UpdateFileCounts } from "@netfacts/ingest/app";
 import type { Command } from "commander";
@@ -9,7 +7,8 @@ import { CliError } from "../../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../../context.ts";
 import { type ExitCode, exitCodes } from "../../exit-codes.ts";
 import { printNote } from "../../output.ts";
-import { type Heads, isReaderGone, nameOf, openInput, pieceBytes, tellFailure } from "./files.ts";
+import { writePieces } from "../../record-text.ts";
+import { type Heads, nameOf, openInput, pieceBytes, tellFailure } from "./files.ts";
 import { JsonTable, LineTable } from "./table-text.ts";
 import { Tally } from "./tally.ts";
 
@@ -65,9 +64,9 @@ async function replayFiles(rib: string, files: readonly string[], json: boolean,
       table.end();
       if (table.out.length > 0) yield table.out.take();
     };
-    await pipeline(Readable.from(pieces(), { highWaterMark: 1 }), context.stdout, { end: false });
+    await writePieces(context.stdout, pieces());
   } catch (error) {
-    return isReaderGone(error) ? exitCodes.ok : tellFailure(error, context, heads);
+    return tellFailure(error, context, heads);
   }
   let bad = 0;
   for (const tally of tallies.values()) {

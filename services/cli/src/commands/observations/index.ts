@@ -14,7 +14,8 @@ import { type CliContext, type RegisterCommand, sharedSettings } from "../../con
 import { exitCodes } from "../../exit-codes.ts";
 import { signalCodes } from "../../interrupt.ts";
 import { printJson, printLines } from "../../output.ts";
-import { nameOf } from "../mrt/files.ts";
+import { writePieces } from "../../record-text.ts";
+import { inputExitCode, nameOf } from "../mrt/files.ts";
 import { mediaTypes, type ObservationsBackend, type Selection, withBackend } from "./backend.ts";
 
 interface ServerOption {
@@ -69,9 +70,7 @@ export const observations: RegisterCommand = (program, context) => {
     .addOption(urlOption())
     .action(async (what: string, options: ServerOption, command: Command) => {
       await withBackend({ ...options, command, context }, async (backend) => {
-        for await (const piece of backend.exported(what.includes("/") ? { prefix: what } : { address: what })) {
-          if (!context.stdout.write(piece)) await new Promise((resolve) => context.stdout.once("drain", resolve));
-        }
+        await writePieces(context.stdout, backend.exported(what.includes("/") ? { prefix: what } : { address: what }));
       });
     });
 
@@ -150,7 +149,7 @@ async function* contentOf(file: string, offset: number): AsyncGenerator<Uint8Arr
       if (fresh.length > 0) yield fresh;
     }
   } catch (error) {
-    if (error instanceof ContentError) throw new CliError(exitCodes.untrusted, error.message, error);
+    if (error instanceof ContentError) throw new CliError(inputExitCode(error), error.message, error);
     throw error;
   }
 }
