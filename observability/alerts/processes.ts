@@ -6,7 +6,7 @@ export function processAlerts(time: Times): Alert[] {
   return [
     {
       name: "NetfactsProcessDown",
-      expr: `up == 0 and on (job, instance) last_over_time(netfacts_process_info[${time(6 * hours)}])`,
+      expr: `up == 0 and on (job, instance) last_over_time(netfacts_process_info[${time(7 * days)}])`,
       holds: time(2 * minutes),
       severity: "critical",
       summary: "{{ $labels.instance }} of {{ $labels.job }} cannot be scraped",

@@ -379,6 +379,15 @@ export const scenarios: readonly Scenario[] = [
     fires: { NetfactsProcessDown: [{ job: "ip-routing", instance: "ip-routing-1" }, "ip-routing-1 of ip-routing cannot be scraped"] },
   },
   {
+    name: "a process of a service that has others is down for seven hours",
+    changes: {
+      [`up${ofProcess("ip-routing", 1)}`]: "1x5 0x440",
+      [`netfacts_process_info${of("ip-routing", "", 1)}`]: "1x5 stale",
+    },
+    atMinutes: 430,
+    fires: { NetfactsProcessDown: [{ job: "ip-routing", instance: "ip-routing-1" }, "ip-routing-1 of ip-routing cannot be scraped"] },
+  },
+  {
     name: "the only process of a service is gone, and nothing discovers it",
     changes: Object.fromEntries(processMetrics.map((series) => [series, "1x5 stale"])),
     atMinutes: 20,
