@@ -32,6 +32,7 @@ const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 export function startSdk(service: string, onExport: (fault: string | null) => void): { shutdown(): Promise<void> } {
   const { env } = process;
   checkEndpoint(env);
+  checkNames(env);
   // The exporter reads the environment by itself.
   for (const name of secretVariables) {
     const text = readSecretSetting(name, env);
@@ -69,6 +70,29 @@ function checkEndpoint(env: NodeJS.ProcessEnv): void {
   const text = env[name] as string;
   if (/^\s*https?:\/\//i.test(text) && URL.canParse(text)) return;
   throw new ConfigError([`${name} must be an http or https URL, not ${JSON.stringify(withoutSecrets(text))}`]);
+}
+
+const samplers = ["always_on", "always_off", "traceidratio"].flatMap((name) => [name, `parentbased_${name}`]);
+const propagators = ["tracecontext", "baggage", "b3", "b3multi", "none"];
+
+/** The SDK takes an unknown sampler or ratio for "all traces", and an unknown propagator for none, and says so to nobody. */
+function checkNames(env: NodeJS.ProcessEnv): void {
+  const oneOf = (names: readonly string[]) => `one of ${names.join(", ")}`;
+  const isRatio = (text: string) => Number(text) >= 0 && Number(text) <= 1;
+  const rules: readonly (readonly [name: string, isGood: (text: string) => boolean, expected: string])[] = [
+    ["OTEL_TRACES_SAMPLER", (text) => samplers.includes(text), oneOf(samplers)],
+    ["OTEL_TRACES_SAMPLER_ARG", (text) => env.OTEL_TRACES_SAMPLER?.endsWith("traceidratio") !== true || isRatio(text), "from 0 to 1"],
+    [
+      "OTEL_PROPAGATORS",
+      (text) => text.split(",").every((each) => propagators.includes(each.trim())),
+      `a list of ${propagators.join(", ")}`,
+    ],
+  ];
+  const faults = rules.flatMap(([name, isGood, expected]) => {
+    const text = env[name] ?? "";
+    return text.trim() === "" || isGood(text) ? [] : [`${name} must be ${expected}, not ${JSON.stringify(text)}`];
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
 }
 
 function createExporter(env: NodeJS.ProcessEnv): Exporter {

@@ -264,6 +264,28 @@ test.each([
   expect(refused.output.err).toBe(`${name} must be an http or https URL, not ${JSON.stringify(value)}\n`);
 });
 
+test("refuses samplers, ratios and propagators that the SDK would replace by its defaults", async () => {
+  const refused = launch({
+    ...receiver.env,
+    ...{ OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "10%", OTEL_PROPAGATORS: "tracecontext, jaeger" },
+  });
+  const other = launch({ ...receiver.env, OTEL_TRACES_SAMPLER: "TraceIdRatio", OTEL_TRACES_SAMPLER_ARG: "2" });
+  // If they start after all.
+  for (const each of [refused, other]) each.stdout?.once("data", () => each.kill("SIGKILL"));
+  expect(await Promise.all([once(refused, "close"), once(other, "close")])).toEqual([
+    [2, null],
+    [2, null],
+  ]);
+  expect(refused.output.err).toBe(
+    'OTEL_TRACES_SAMPLER_ARG must be from 0 to 1, not "10%"\n' +
+      'OTEL_PROPAGATORS must be a list of tracecontext, baggage, b3, b3multi, none, not "tracecontext, jaeger"\n',
+  );
+  expect(other.output.err).toBe(
+    "OTEL_TRACES_SAMPLER must be one of always_on, parentbased_always_on, always_off, parentbased_always_off, traceidratio, " +
+      'parentbased_traceidratio, not "TraceIdRatio"\n',
+  );
+});
+
 test("a collector that refuses is told once, and once that it takes spans again", async () => {
   receiver.answerWith(400);
   const traced = await start({ ...receiver.env });
