@@ -11,7 +11,8 @@ const clockSkewMs = 60_000;
  * @returns Unix seconds, never below 0.
  */
 export function parseAsOf(text: string, nowMs: number): number | "invalid" | "future" {
-  const [, date = "", time] = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+ -]\d\d:\d\d)))?$/.exec(text) ?? [];
+  // Date.parse would take hour 24, which RFC 3339 does not have.
+  const [, date = "", time] = /^(\d{4}-\d\d-\d\d)(?:[Tt]((?!24)\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+ -]\d\d:\d\d)))?$/.exec(text) ?? [];
   const dayMs = Date.parse(`${date}T00:00:00Z`);
   if (Number.isNaN(dayMs) || !new Date(dayMs).toISOString().startsWith(date)) return "invalid";
   const ms = time === undefined ? dayMs + dayLengthMs - 1_000 : Date.parse(`${date}T${time.toUpperCase().replace(" ", "+")}`);

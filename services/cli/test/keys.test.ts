@@ -83,6 +83,7 @@ describe("create", () => {
     [["--scopes", "ip,foo"], "Unknown scope: foo"],
     [["--expires", "soon"], "Expected a date"],
     [["--expires", "2127-02-31"], "Expected a date"],
+    [["--expires", "2127-02-28T24:00Z"], "Expected a date"],
     [["--expires", "2001-01-01"], "expiry: must be in the future"],
     [["--cidr", "10.1.1.1/8"], "did you mean 10.0.0.0/8?"],
     [["--cidr", "nowhere"], "is not a CIDR or address"],

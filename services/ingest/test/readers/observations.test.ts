@@ -15,7 +15,7 @@ test("addresses and prefixes with coordinates, names or both", async () => {
     '{"ip":"192.0.2.1","lat":52.37,"lon":4.9,"accuracy_km":10,"country":"nl","region":"NL-NH","city":"Amsterdam","observed_at":"2026-11-20T22:14:05.9+01:00","method":"gps"}',
     "",
     '{"prefix":"2001:db8::/48","lat":-33.9,"lon":151,"observed_at":"2026-11-19T00:00:00Z","ip":null,"city":null}',
-    '{"prefix":"198.51.100.0/24","region":"DE-BE","observed_at":"2026-11-18T00:00:00Z"}',
+    '{"prefix":"198.51.100.0/24","region":"DE-BE","observed_at":"2026-11-18t00:00:00z"}',
   );
   const votes = Array.from({ length: observations.size }, (_, at) => [formatPrefix(observations.prefixAt(at)), observations.voteAt(at)]);
   expect(votes).toEqual([
@@ -72,6 +72,7 @@ test.each([
   ['{"ip":"192.0.2.1","country":"NL"}', "observed_at is not a time of RFC 3339"],
   ['{"ip":"192.0.2.1","country":"NL","observed_at":1763676845}', "observed_at is not a time of RFC 3339"],
   ['{"ip":"192.0.2.1","country":"NL","observed_at":"2026-02-30T00:00:00Z"}', "observed_at is not a time of RFC 3339"],
+  ['{"ip":"192.0.2.1","country":"NL","observed_at":"2026-01-01T24:00:00Z"}', "observed_at is not a time of RFC 3339"],
   ['{"ip":"192.0.2.1","country":"NL","observed_at":"1969-12-31T00:00:00Z"}', "observed_at is not a time of RFC 3339"],
   ['{"ip":"192.0.2.1","country":"NL","observed_at":"2099-01-01T00:00:00Z"}', "observed_at is in the future"],
   [`{"ip":"192.0.2.1","country":"NL","method":"Two words",${at}}`, "method is not one word"],

@@ -30,7 +30,7 @@ export function parseCount(text: string): number {
 export function parseExpiry(text: string, now: number): number {
   const span = /^(\d{1,5})([smhd])$/.exec(text);
   if (span !== null) return now + Number(span[1]) * (unitSeconds[span[2] ?? ""] ?? 1) * 1_000;
-  const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  const time = /^\d{4}-\d{2}-\d{2}(T(?!24)\d{2}:\d{2}(:\d{2})?Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time) || !isCalendarDay(text.slice(0, 10))) {
     throw new InvalidArgumentError("Expected a date (2027-01-31), a time in UTC (2027-01-31T12:00Z) or a duration from now (90d, 12h).");
   }

@@ -46,8 +46,8 @@ function timeOf(line: string): number | null {
     const end = at + "lastupdated".length;
     if (isLetter(line[at - 1]) || isLetter(line[end])) continue;
     const words = line.slice(end).split(/\s/);
-    const time = words.find((word) => /^\d\d\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(word));
-    const ms = time === undefined ? Number.NaN : Date.parse(time.replace(/\.\d+/, ""));
+    const time = words.find((word) => /^\d\d\d\d-\d\d-\d\dT([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(word));
+    const ms = time === undefined ? Number.NaN : Date.parse(time.toUpperCase().replace(/\.\d+/, ""));
     const day = time?.slice(0, 10) ?? "";
     const exists = Number(day.slice(0, 4)) >= 1900 && new Date(Date.parse(`${day}T00:00:00Z`)).toJSON()?.startsWith(day);
     return Number.isNaN(ms) || exists !== true ? null : ms / 1000;

@@ -17,10 +17,10 @@ export function obviousText(one: Readonly<Record<string, unknown>>): string {
 }
 
 export function timeOf(text: unknown): number | null {
-  if (typeof text !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return null;
+  if (typeof text !== "string" || !/^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text)) return null;
   const day = text.slice(0, 10);
   if (Number(day.slice(0, 4)) < 1900 || new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) !== true) return null;
-  const seconds = Date.parse(text.replace(/\.\d+/, "")) / 1000;
+  const seconds = Date.parse(text.toUpperCase().replace(/\.\d+/, "")) / 1000;
   return Number.isNaN(seconds) || seconds < 0 || seconds > obviousLatest ? null : seconds;
 }
 

@@ -153,9 +153,9 @@ function timeOf(value: unknown, name: string): number | null {
   const form =
     name === "createDate"
       ? /^(\d{4}-\d\d-\d\d)-(\d\d)-(\d\d)-(\d\d)()()$/
-      : /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
+      : /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?$/i;
   const [, day = "", hour, minute, second, , zone] = form.exec(value) ?? [];
-  const ms = Date.parse(`${day}T${hour}:${minute}:${second}${zone || "Z"}`);
+  const ms = Date.parse(`${day}T${hour}:${minute}:${second}${zone?.toUpperCase() || "Z"}`);
   const exists = Number(day.slice(0, 4)) >= 1900 && new Date(Date.parse(`${day}T00:00:00Z`)).toJSON()?.startsWith(day);
-  return Number.isNaN(ms) || exists !== true ? null : ms / 1000;
+  return Number.isNaN(ms) || hour === "24" || exists !== true ? null : ms / 1000;
 }
