@@ -225,6 +225,24 @@ inBrowser("an upload that the connection breaks is resumed behind what is stored
   await page.close();
 });
 
+inBrowser("an upload that is stopped says so, and the rest can be sent", async () => {
+  const { page } = await operator.open("/observations");
+  const isSent = Promise.withResolvers<void>();
+  // It is not answered, so that it cannot end before it is stopped.
+  await page.route("**/observations?*", () => isSent.resolve());
+  await page.setInputFiles("#file", { name: "probes.ndjson", mimeType: "", buffer: Buffer.from(`${observation("203.0.113.9")}\n`) });
+  await page.fill("#upload", "stopped");
+  await page.press("#upload", "Enter");
+  await isSent.promise;
+  await page.locator("button", { hasText: "Stop" }).click();
+  await page.locator(".note", { hasText: "You stopped the upload. What is stored is kept." }).waitFor();
+  expect(await ingest.observations.find("stopped")).toBeNull();
+  await page.unroute("**/observations?*");
+  await page.locator("button", { hasText: "Send the rest" }).click();
+  await page.locator("[role=status]", { hasText: "1 line stored, 0 bad lines." }).waitFor();
+  await page.close();
+});
+
 inBrowser("the one-process form without a list of sources says so, and that pods are unknown there", async () => {
   const local = await startLocal(ingest.snapshots);
   const one = await startOperator({ INGEST_URL: local.url, PROXY_TOKEN: local.proxyToken });
