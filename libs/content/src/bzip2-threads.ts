@@ -19,7 +19,7 @@ const headBytes = 4;
 const crcBits = 32;
 
 /**
- * Unpacks `stored` as `bunzip2` does: the same bytes, and the same errors at the same place.
+ * Unpacks `stored` as `bunzip2` does: the same bytes up to a damaged block, and the same errors at the same place.
  *
  * Holds at most two blocks a thread besides what is read. Threads end with the iteration.
  */

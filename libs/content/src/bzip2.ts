@@ -78,7 +78,7 @@ export async function* bunzip2(
       await refill();
     }
   } catch (error) {
-    // What stands before the fault is whole: for readers that use it.
+    // For readers that use what stands before the fault. Its end may be of the damaged block.
     if (filled > 0) yield out.subarray(0, filled);
     throw failure(error);
   } finally {
