@@ -84,7 +84,7 @@ function checkNames(env: NodeJS.ProcessEnv): void {
     ["OTEL_TRACES_SAMPLER_ARG", (text) => env.OTEL_TRACES_SAMPLER?.endsWith("traceidratio") !== true || isRatio(text), "from 0 to 1"],
     [
       "OTEL_PROPAGATORS",
-      (text) => text.split(",").every((each) => propagators.includes(each.trim())),
+      (text) => text.split(",").every((each) => ["", ...propagators].includes(each.trim())),
       `a list of ${propagators.join(", ")}`,
     ],
   ];

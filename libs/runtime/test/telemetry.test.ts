@@ -286,6 +286,11 @@ test("refuses samplers, ratios and propagators that the SDK would replace by its
   );
 });
 
+test("takes a comma behind the last propagator, as the SDK does", async () => {
+  const traced = await start({ ...receiver.env, OTEL_PROPAGATORS: "tracecontext," });
+  await traced.stop();
+});
+
 test("a collector that refuses is told once, and once that it takes spans again", async () => {
   receiver.answerWith(400);
   const traced = await start({ ...receiver.env });
