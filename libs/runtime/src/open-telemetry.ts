@@ -44,7 +44,7 @@ export function startSdk(service: string, onExport: (fault: string | null) => vo
     // Not the process and the host: arguments and machine id are nobody's business.
     ...(!env.OTEL_NODE_RESOURCE_DETECTORS && { resourceDetectors: [envDetector, serviceInstanceIdDetector] }),
     // Not baggage: what callers put into it would be handed on to servers behind us.
-    ...(!env.OTEL_PROPAGATORS && { textMapPropagator: new W3CTraceContextPropagator() }),
+    ...(!env.OTEL_PROPAGATORS?.trim() && { textMapPropagator: new W3CTraceContextPropagator() }),
     traceExporter: watched(createExporter(env), onExport),
     // Metrics are read by Prometheus, logs from standard error.
     metricReaders: [],
