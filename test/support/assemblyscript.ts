@@ -1,12 +1,12 @@
 /** The compiler of AssemblyScript, from npm: what WebAssembly in this repository is made with. */
 
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type FoundTool, isProgram } from "./debian.ts";
-import { toolCache, withLock } from "./tool-cache.ts";
+import { findCachedTool } from "./cached-tool.ts";
+import type { FoundTool } from "./debian.ts";
 
 const run = promisify(execFile);
 
@@ -20,27 +20,18 @@ export const compilerFolder = (compilerPackages[0] as string).replace("@", "-");
 
 /** The cache, or the registry. Cost the first time: a download of some 20 MB. */
 export async function findAssemblyScript(): Promise<FoundTool> {
-  const folder = join(toolCache(), compilerFolder);
-  const command = join(folder, "node_modules", "assemblyscript", "bin", "asc.js");
-  const found = (origin: "cache" | "registry"): FoundTool => ({ found: true, command, env: {}, origin });
-  await mkdir(toolCache(), { recursive: true });
-  return await withLock(`${folder}.lock`, async () => {
-    if (await isProgram(command)) return found("cache");
-    const work = await mkdtemp(`${folder}.`);
-    try {
-      await writeFile(join(work, "package.json"), "{}");
-      const options = ["--silent", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
-      await run("npm", ["install", ...options, ...compilerPackages], { cwd: work, env: { ...process.env, NODE_USE_SYSTEM_CA: "1" } });
-      await rename(work, folder);
-      return found("registry");
-    } catch (error) {
-      const { message, stderr } = error as Error & { stderr?: string };
-      const why = (stderr || message).trim().split("\n").at(-1);
-      return { found: false, remedy: `npm install ${compilerPackages.join(" ")} (failed: ${why})` };
-    } finally {
-      await rm(work, { recursive: true, force: true });
-    }
-  });
+  const install = async (folder: string) => {
+    await writeFile(join(folder, "package.json"), "{}");
+    const options = ["--silent", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
+    // The certificates of the machine, which its own npm may know from a place that this one does not look at.
+    await run("npm", ["install", ...options, ...compilerPackages], { cwd: folder, env: { ...process.env, NODE_USE_SYSTEM_CA: "1" } });
+  };
+  return await findCachedTool(
+    compilerFolder,
+    "node_modules/assemblyscript/bin/asc.js",
+    install,
+    `npm install ${compilerPackages.join(" ")}`,
+  );
 }
 
 /** The module that a file of AssemblyScript is compiled to. Rejects with what the compiler says. */
