@@ -3,9 +3,10 @@
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, matchesGlob, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { sitePages } from "../../scripts/docs-site/navigation.ts";
 import { entrypoint, environment, folders, labels, uid } from "../../scripts/images/config.ts";
 import { closureOf } from "../../scripts/images/production-packages.ts";
 import { readyTime, services } from "../../scripts/images/ready-times.ts";
@@ -58,6 +59,20 @@ test("has the programs, the modules of threads, the samples, licences and the re
     "docs/dist/search-index.json",
   ];
   expect(wanted.filter((path) => !existsSync(join(app, path)))).toEqual([]);
+});
+
+test("the build of the image gets every page of the documentation", () => {
+  const rules = readFileSync(join(root, ".dockerignore"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => ({ isKept: line.startsWith("!"), pattern: line.replace("!", "") }));
+  // The last rule that matches a path, or a folder that it is in, decides.
+  const isKept = (path: string): boolean => {
+    const places = path.split("/").map((_part, index, parts) => parts.slice(0, index + 1).join("/"));
+    return rules.findLast(({ pattern }) => places.some((place) => matchesGlob(place, pattern)))?.isKept ?? true;
+  };
+  expect(isKept("charts/netfacts/Chart.yaml")).toBe(false);
+  expect(sitePages(root).filter((path) => !isKept(path))).toEqual([]);
 });
 
 test("has no TypeScript, tests, source maps, build tools or secrets", () => {
