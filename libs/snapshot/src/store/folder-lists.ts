@@ -1,0 +1,130 @@
+/** The lists of a snapshot folder: which snapshot is current, and what was published or taken back. */
+
+import { createHash } from "node:crypto";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Publication, publicationTime } from "./retention.ts";
+import { SnapshotError } from "./snapshot-store.ts";
+import { readTakenBack, type TakenBack } from "./taken-back.ts";
+import { isMissing, writeWhole } from "./whole-file.ts";
+
+/** What `sealManifest` makes; a pointer or a history that holds anything else is damaged. */
+export const idPattern = /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$/;
+
+/** An id, and when it was published. */
+const publicationPattern = /^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}) ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)$/;
+
+/** What one publication writes. */
+export interface PublishedLists {
+  /** The snapshot that is published. */
+  readonly current: string;
+  /** Snapshots that are kept whole, oldest first. */
+  readonly whole: readonly string[];
+  readonly publications: readonly Publication[];
+  /** Undefined: stays as it is. */
+  readonly takenBack: TakenBack | undefined;
+}
+
+/**
+ * The files `current`, `history`, `publications` and `taken-back`. A file that is missing or damaged is replaced by what the others and the
+ * manifests tell. One process may write while any number read.
+ */
+export class FolderLists {
+  readonly #folder: string;
+  readonly #manifests: string;
+
+  constructor(folder: string, manifests: string) {
+    this.#folder = folder;
+    this.#manifests = manifests;
+  }
+
+  /**
+   * The current snapshot; null where nothing was published. If its file is missing or empty, the last one of the history: a folder with snapshots
+   * must not look like an empty one.
+   */
+  async currentId(): Promise<string | null> {
+    const [id] = linesOf(await this.#text("current"));
+    return id ?? (await this.#sealedLines("history"))?.at(-1) ?? null;
+  }
+
+  /** Snapshots that are kept whole, oldest first; among them the current one, also if a damaged history does not name it. */
+  async publishedIds(): Promise<string[]> {
+    const past = (await this.#sealedLines("history")) ?? (await this.#writtenManifests()).map(({ id }) => id);
+    const current = await this.currentId();
+    return current === null || past.includes(current) ? past : [...past, current];
+  }
+
+  /** The publications, oldest first. Folders of earlier versions have no file of them: then what the manifests tell. */
+  async publications(): Promise<readonly Publication[]> {
+    const lines = (await this.#sealedLines("publications"))?.map((line) => publicationPattern.exec(line));
+    if (lines === undefined || lines.includes(null)) return this.#writtenManifests();
+    return lines.map((parts) => ({ id: parts?.[1] as string, at: parts?.[2] as string }));
+  }
+
+  async takenBack(): Promise<TakenBack> {
+    const [text = "[]"] = (await this.#sealedLines("taken-back")) ?? [];
+    return readTakenBack(JSON.parse(text));
+  }
+
+  /** Writes all lists; the pointer comes last, so that until then the earlier snapshot is the current one. */
+  async write({ current, whole, publications, takenBack }: PublishedLists): Promise<void> {
+    await this.#writeSealed(
+      "publications",
+      publications.map(({ id, at }) => `${id} ${at}`),
+    );
+    // Before the pointer, and the history that stands for a missing one: while the versions are in use, it holds back nothing.
+    if (takenBack !== undefined) await this.#writeTakenBack(takenBack);
+    await this.#writeSealed("history", whole);
+    await writeWhole(this.#folder, "current", [Buffer.from(`${current}\n`)]);
+  }
+
+  async #writeTakenBack(takenBack: TakenBack): Promise<void> {
+    if (takenBack.length === 0) await rm(join(this.#folder, "taken-back"), { force: true });
+    else await this.#writeSealed("taken-back", [JSON.stringify(takenBack)]);
+  }
+
+  async #writeSealed(name: string, lines: readonly string[]): Promise<void> {
+    await writeWhole(this.#folder, name, [Buffer.from(`${[...lines, sealOf(lines)].join("\n")}\n`)]);
+  }
+
+  /** The lines before the seal; null where the file is damaged or missing. */
+  async #sealedLines(name: string): Promise<string[] | null> {
+    const lines = linesOf(await this.#text(name));
+    const sealed = lines.slice(0, -1);
+    return lines.at(-1) === sealOf(sealed) ? sealed : null;
+  }
+
+  /** A missing file is an empty text. */
+  async #text(name: string): Promise<string> {
+    try {
+      return await readFile(join(this.#folder, name), "utf8");
+    } catch (error) {
+      if (isMissing(error)) return "";
+      throw error;
+    }
+  }
+
+  /** Stands in for a damaged list: the manifests, in the order in which they were written. */
+  async #writtenManifests(): Promise<Publication[]> {
+    const stored = await readdir(this.#manifests).catch((error: unknown) => {
+      if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return [];
+      throw new SnapshotError(`${this.#manifests}: ${(error as Error).message}`, { cause: error });
+    });
+    const ids = stored.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
+    const written = await Promise.all(
+      ids
+        .filter((id) => idPattern.test(id))
+        .map(async (id) => ({ id, at: (await stat(join(this.#manifests, `${id}.json`)).catch(() => null))?.mtimeMs ?? 0 })),
+    );
+    return written.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1)).map(({ id, at }) => ({ id, at: publicationTime(at) }));
+  }
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line !== "");
+}
+
+/** The last line of a list, by which a damaged one is found out. */
+function sealOf(lines: readonly string[]): string {
+  return `sha256 ${createHash("sha256").update(lines.join("\n")).digest("hex")}`;
+}
