@@ -4,6 +4,7 @@ import { type Address, compareAddresses, lastAddress, makePrefix, parseAddress }
 import { boundedContent } from "./bounded-content.ts";
 import { readCalendarDate } from "./calendar-date.ts";
 import { asnExcess, ipv4Excess, ipv6Excess } from "./delegated-bounds.ts";
+import { beyondError, ClaimedCounts, countsText, differing, HeldCounts } from "./delegated-counts.ts";
 import { cutLine, forEachLine } from "./lines.ts";
 import { Overlaps } from "./overlaps.ts";
 import { printable, type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
@@ -26,17 +27,6 @@ export type DelegationRecord = {
   opaqueId: string | null;
 } & ({ kind: "ipv4" | "ipv6"; start: Address; end: Address } | { kind: "asn"; start: number; end: number });
 
-type Kind = DelegationRecord["kind"];
-
-/** AFRINIC, APNIC, ARIN and RIPE NCC count exactly in every file that was seen. */
-const exact: CountError = { ipv4: 0, ipv6: 0, asn: 0, records: 0 };
-/** LACNIC counted 1,401 AS numbers too many in 2025 (9.2 %), and address blocks exactly. */
-const lacnicError: CountError = { ipv4: 0, ipv6: 0, asn: 0.15, records: 0.15 };
-/** Files that nobody here has seen: the combined one of all registries, and IANA's. */
-const unknownError: CountError = { ipv4: 0.15, ipv6: 0.15, asn: 0.15, records: 0.15 };
-
-/** The share by which a file may differ from the counts in it. */
-type CountError = Readonly<Record<Kind | "records", number>>;
 const opaqueIdLettersMax = 256;
 /** Records of one file that may hold the same address. No address has two in any file that was seen; the answer to each would list them all. */
 const overlapMax = 16;
@@ -49,103 +39,84 @@ interface Header {
   asOf: number;
 }
 
-function countErrorOf(registry: string, max: number | null): CountError {
-  if (max !== null) return { ipv4: max, ipv6: max, asn: max, records: max };
-  if (registry === "lacnic") return lacnicError;
-  return registry === "nro" || registry === "iana" ? unknownError : exact;
-}
-
 /**
- * Reads the file and hands each good record to the sink, in the order of the file.
+ * Reads the file and hands each good record to the sink, in the order of the file. The sink is called before the whole file is known to be good:
+ * on an error, discard what it got.
  *
- * The sink is called before the whole file is known to be good: on an error what it got is to be thrown away. Throws
- * `SourceError` for what is no such file, has no records, more bad lines than allowed, ends within a line, or differs from its own counts by more
- * than is known of its registry; a smaller difference is a note. So it does for an address that is in more than 16 of its records. `kinds` of the report are blocks and AS numbers that somebody holds, by registry too, as one's
- * file can stand in another's place, and those that tell their holder, as a plain file can in an extended one's: registries split and join what is
- * free as they like.
+ * @returns the report. Its `kinds` count the records that somebody holds: by registry too, so that a file in the place of another one is noticed,
+ * and those that name their holder, so that a plain file in the place of an extended one is.
+ * @throws SourceError if this is not such a file, or it has no records, has more bad lines than allowed, ends within a line, or has an address in more
+ * than 16 records; also if it differs from its own counts by more than is known of its registry. A smaller difference is a note.
  */
 export async function readDelegated(content: SourceContent, sink: (record: DelegationRecord) => void): Promise<ReaderReport> {
   const { file, badRecordsMax, countErrorMax = null, registry: expected = null } = content;
   const { chunks, meter } = boundedContent(content);
   const tally = new Tally();
-  const claimed: Partial<Record<Kind, number>> = {};
-  const found: Record<Kind, number> = { ipv4: 0, ipv6: 0, asn: 0 };
-  const held: Record<Kind, number> = { ipv4: 0, ipv6: 0, asn: 0 };
-  const heldOf: Record<string, number> = {};
-  let withHolder = 0;
+  const claimed = new ClaimedCounts();
+  const held = new HeldCounts();
   const opaqueIds = new Map<string, string>();
   const overlaps = { ipv4: new Overlaps(), ipv6: new Overlaps() };
   const known: { header: Header | null } = { header: null };
   let byteOrderMark = false;
 
+  const takeRecord = (fields: string[], header: Header, line: number, text: string): void => {
+    tally.read++;
+    if (isKind(fields[2])) claimed.find(fields[2]);
+    const record = readRecord(fields, header);
+    if (typeof record === "string") {
+      tally.bad(record, { line }, text);
+      return;
+    }
+    // A record's id is a slice of its line, which it would keep alive; one copy per holder keeps none.
+    if (record.opaqueId !== null) record.opaqueId = opaqueIds.get(record.opaqueId) ?? intern(opaqueIds, record.opaqueId);
+    tally.accepted++;
+    held.add(record);
+    if (record.kind !== "asn") overlaps[record.kind].add(record.start, record.end);
+    sink(record);
+  };
+
   const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
     let text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
-    // What editors put there, and nobody sees.
+    // Editors put it there, and nobody sees it.
     if (line === 1 && text.startsWith("\u00ef\u00bb\u00bf")) {
       byteOrderMark = true;
       text = text.slice(3);
     }
     if (text.startsWith("#") || text.trim() === "") return;
     const fields = text.split("|");
-    if (known.header === null) {
-      known.header = readHeader(file, line, fields);
-      if (expected !== null && known.header.registry !== expected)
-        throw new SourceError(file, { line }, `is a file of ${known.header.registry}, and has the name of a file of ${expected}`);
+    const { header } = known;
+    if (header === null) {
+      known.header = readHeader(file, line, fields, expected);
       return;
     }
-    const kind = fields[2] as Kind;
-    if (fields[5] === "summary" && fields.length >= 6 && Object.hasOwn(found, kind)) {
-      const count = readWhole(fields[4], 0xffff_ffff);
-      if (count !== null) {
-        claimed[kind] = count;
-        return;
-      }
-    }
-    tally.read++;
-    if (Object.hasOwn(found, kind)) found[kind]++;
-    const record = readRecord(fields, known.header);
-    if (typeof record === "string") return tally.bad(record, { line }, text);
-    // A record's id is a slice of its line, which it would keep alive; one copy per holder keeps none.
-    if (record.opaqueId !== null) record.opaqueId = opaqueIds.get(record.opaqueId) ?? intern(opaqueIds, record.opaqueId);
-    tally.accepted++;
-    if (record.status === "allocated" || record.status === "assigned") {
-      held[record.kind]++;
-      if (record.opaqueId !== null) withHolder++;
-      const of = `records of ${record.registry}`;
-      heldOf[of] = (heldOf[of] ?? 0) + 1;
-    }
-    if (record.kind !== "asn") overlaps[record.kind].add(record.start, record.end);
-    sink(record);
+    const summary = readSummary(fields);
+    if (summary === null) takeRecord(fields, header, line, text);
+    else claimed.claim(summary.kind, summary.count);
   });
 
   const { registry, records, asOf } = known.header ?? failNoHeader(file, lines);
-  tally.judge(file, badRecordsMax, "records", { line: lines });
-  const notes: string[] = byteOrderMark ? ["begins with a byte order mark"] : [];
-  const claims = [...Object.entries(claimed), ["records", records] as const];
-  const counts = claims.map(([kind, count]) => ({
-    kind: kind as keyof CountError,
-    count,
-    has: kind === "records" ? tally.read : found[kind as Kind],
-  }));
-  if (!ended) throw cutLine(file, lines, countsText(counts.filter(({ count, has }) => has !== count)));
-  const error = countErrorOf(registry, countErrorMax);
-  const wrong = counts.filter(({ kind, count, has }) => Math.abs(has - count) > count * error[kind]);
+  const at = { line: lines };
+  tally.judge(file, badRecordsMax, "records", at);
+  const counts = claimed.compared({ count: records, has: tally.read });
+  if (!ended) throw cutLine(file, lines, countsText(differing(counts)));
+  const wrong = beyondError(counts, registry, countErrorMax);
   if (wrong.length > 0)
     throw new SourceError(
       file,
-      { line: lines },
+      at,
       `differs from the counts in it: ${countsText(wrong)}; it is truncated or damaged. If the registry counted wrongly, count_error_max allows a share`,
     );
-  for (const [kind, of] of Object.entries(overlaps)) {
-    const most = of.most();
+  for (const [kind, ranges] of Object.entries(overlaps)) {
+    const most = ranges.most();
     if (most > overlapMax)
       throw new SourceError(
         file,
-        { line: lines },
+        at,
         `has ${most} ${kind} records of one address, and a registry delegates an address once; it is damaged`,
       );
   }
-  for (const one of counts) if (one.has !== one.count) notes.push(countsText([one]));
+  const notes = differing(counts).map((each) => countsText([each]));
+  if (byteOrderMark) notes.unshift("begins with a byte order mark");
   if (registry === "nro") notes.push("the combined file of all registries");
   return {
     bytes: meter.bytes,
@@ -155,30 +126,24 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
     skipped: tally.skipped(),
     asOf,
     notes,
-    kinds: {
-      "IPv4 blocks": held.ipv4,
-      "IPv6 blocks": held.ipv6,
-      "AS number blocks": held.asn,
-      "records with a holder": withHolder,
-      ...heldOf,
-    },
+    kinds: held.kinds(),
   };
 }
 
-/** What a file claims to have, and has. */
-interface ClaimedCount {
-  readonly kind: keyof CountError;
-  readonly count: number;
-  readonly has: number;
+/** Reads `registry|*|type|*|count|summary`; null for any other line. */
+function readSummary(fields: string[]): { readonly kind: DelegationRecord["kind"]; readonly count: number } | null {
+  const [, , kind, , value, word] = fields;
+  if (word !== "summary" || !isKind(kind)) return null;
+  const count = readWhole(value, 0xffff_ffff);
+  return count === null ? null : { kind, count };
 }
 
-/** `claims 16240 ipv6 and has 13240`, for each. */
-function countsText(counts: readonly ClaimedCount[]): string {
-  return counts.map(({ kind, count, has }) => `claims ${count} ${kind} and has ${has}`).join(", ");
-}
-
-/** `version|registry|serial|records|startdate|enddate|UTCoffset` */
-function readHeader(file: string, line: number, fields: string[]): Header {
+/**
+ * Reads `version|registry|serial|records|startdate|enddate|UTCoffset`.
+ *
+ * @param expected  the registry that the file's name says; null: any.
+ */
+function readHeader(file: string, line: number, fields: string[], expected: string | null): Header {
   const [version = "", registry = "", serial = "", records, , end = ""] = fields;
   const fail = (reason: string) =>
     new SourceError(
@@ -193,6 +158,8 @@ function readHeader(file: string, line: number, fields: string[]): Header {
   if (count === null) throw fail("the version line has no record count");
   const asOf = secondsOfDate(end) ?? secondsOfSerial(serial);
   if (asOf === null) throw fail("neither the end date nor the serial is a date");
+  if (expected !== null && registry !== expected)
+    throw new SourceError(file, { line }, `is a file of ${registry}, and has the name of a file of ${expected}`);
   return { registry, records: count, asOf, latestDay: dayOf(asOf + 86_400) };
 }
 
@@ -246,6 +213,10 @@ function ipv6Range(text: string, value: string | undefined): { start: Address; e
 
 function isRegistry(text: string): text is DelegationRegistry {
   return (registries as readonly string[]).includes(text);
+}
+
+function isKind(text: string | undefined): text is DelegationRecord["kind"] {
+  return text === "ipv4" || text === "ipv6" || text === "asn";
 }
 
 function isStatus(text: string): text is DelegationStatus {
