@@ -5,17 +5,17 @@ import { contentTypes, errors, ProblemError } from "@netfacts/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { permitBody } from "../../edge/body-permission.ts";
 import type { CallerTurns } from "../../edge/caller-turns.ts";
-import type { Compressor } from "../../edge/compression.ts";
+import type { Coding, Compressor } from "../../edge/compression.ts";
 import { echoPath } from "../../edge/echo.ts";
 import type { Guard, Pass } from "../../edge/guard.ts";
 import type { RequestLog } from "../../edge/observe.ts";
 import type { Limiter } from "../../limits/index.ts";
 import type { GatewayMetrics } from "../../metrics.ts";
-import { discardBody } from "../../proxy/request-body.ts";
 import { askerOf, type Dispatcher } from "../dispatcher.ts";
 import { vary } from "../lookup-route.ts";
 import { AskGate } from "./ask-gate.ts";
 import { BatchAsker } from "./asker.ts";
+import { endAfter, hangUp, whenClosed } from "./batch-end.ts";
 import { BatchRun } from "./batch-run.ts";
 import { BodySource, ClientGoneError } from "./body-source.ts";
 import { type Form, type Format, readForm } from "./form.ts";
@@ -68,16 +68,18 @@ interface OpenBatch {
   readonly begun: (run: BatchRun) => void;
 }
 
+interface AnswerForm {
+  readonly format: Format;
+  /** When the questions must have been answered, on the clock of `performance.now()`; infinite for a stream of lines. */
+  readonly endsAt: number;
+}
+
 /** A stop waits for the answers to what was asked no longer than this. */
 const stopMsMax = 5_000;
 /** And for clients to read that the rest is not answered, no longer than this. */
 const stopReadMs = 1_000;
-/** A client that sends nothing for so long has nothing under way. */
-const quietMs = 250;
 /** A batch whose place was taken back is cut off after this, if its client does not read the end. */
 const takenBackMs = 5_000;
-/** An answer whose batch has used up its time is cut off after this, if it is still not read. */
-const lateReadMs = 30_000;
 
 export class Batches {
   readonly #deps: BatchDeps;
@@ -142,9 +144,9 @@ export class Batches {
       units,
       rate: new RateUnits(pass),
       held,
-      begun(its) {
-        run = its;
-        if (held.withdrawnBy !== null) its.refuse(held.withdrawnBy);
+      begun(started) {
+        run = started;
+        if (held.withdrawnBy !== null) started.refuse(held.withdrawnBy);
       },
     };
     try {
@@ -266,83 +268,33 @@ export class Batches {
     });
   }
 
-  /** @param ask puts all questions; resolves with why it left some unread. */
+  /**
+   * Sends the answer from its head to its end.
+   *
+   * @param ask  puts all questions; resolves with the problem for which it left some unread, or null.
+   */
   async #answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    { pass, source, units, rate, held, begun }: OpenBatch,
-    { format, endsAt }: { format: Format; endsAt: number },
+    open: OpenBatch,
+    { format, endsAt }: AnswerForm,
     ask: (run: BatchRun, watch: ProgressWatch) => Promise<ProblemError | null>,
   ): Promise<FastifyReply> {
-    const { clock, dispatcher, errorDocsBase, limiter, settings, turns } = this.#deps;
-    const coding = this.#deps.compressor.codingOf(request.headers["accept-encoding"]);
-    reply.headers({ ...limiter.headers(pass.key), "content-type": contentTypes[format], "cache-control": "no-store", vary });
-    if (coding !== null) reply.header("content-encoding", coding);
-    // From here on the answer is written by hand: its memory is ours, and it may go on for hours.
-    reply.hijack();
+    const { source, units, held } = open;
     const response = reply.raw;
-    response.writeHead(200, reply.getHeaders() as Record<string, string>);
-    response.flushHeaders();
-    const texts = new ResultTexts({ instance: echoPath(request.url), requestId: request.id, errorDocsBase });
-    const isStream = endsAt === Number.POSITIVE_INFINITY;
-    const asker = new BatchAsker({
-      dispatcher,
-      gate: this.#gate,
-      holder: pass.key.bucket,
-      asker: askerOf(request, pass.key),
-      mayChangeSnapshot: isStream,
-      endsAt,
-    });
-    const { socket } = request.raw;
-    const watch = new ProgressWatch({
-      periodMs: settings.idleMs,
-      stepsMin: settings.itemsMin,
-      isClientsTurn: () => run.waitsForClient,
-      takenBytes: () => socket.bytesWritten - socket.writableLength,
-      // What is not read cannot be told anything.
-      onStall: () => (run.isUnread ? response.destroy() : source.fail(new ProblemError("request_timeout"))),
-    });
-    const lifetime = isStream ? this.#endAfter(settings.streamMsMax, source, response) : undefined;
-    const run: BatchRun = new BatchRun({
-      response,
-      format,
-      coding,
-      texts,
-      asker,
-      turns,
-      onWritten: (item, outcome) => {
-        const problem = outcome instanceof ProblemError ? outcome : null;
-        const counted = !(outcome instanceof ProblemError) && outcome.counted;
-        if ("op" in item) {
-          units.settle(counted);
-          rate.settle(item, problem);
-        }
-        this.#deps.metrics.batchItems("op" in item ? item.op : "none", counted ? "answered" : "failed").inc();
-      },
-    });
-    begun(run);
-    const onClose = () => {
-      this.#runs.delete(response);
-      watch.stop();
-      clearTimeout(lifetime);
-      if (response.writableFinished) return;
-      const asked = run.stop();
-      units.keep(asked.size);
-      rate.abandon(asked);
-      source.fail(new ClientGoneError("the client disconnected"));
-    };
-    this.#runs.set(response, run);
-    whenClosed(response, onClose);
+    const coding = this.#sendHead(request, reply, open.pass, format);
+    const { run, watch, texts, asker } = this.#startRun(request, response, open, { format, endsAt, coding });
     try {
       const unread = await ask(run, watch);
       await run.drained();
       const problem = held.withdrawnBy ?? unread;
-      const tail = texts.tail(format, { count: run.count, failedCount: run.failedCount, snapshots: asker.snapshots, problem }, clock.now());
+      const { count, failedCount } = run;
+      const tail = texts.tail(format, { count, failedCount, snapshots: asker.snapshots, problem }, this.#deps.clock.now());
       if (problem === null) run.end(tail);
       else {
         run.tell(tail);
         this.#letGo(source);
-        await this.#hangUp(request, response, run);
+        await hangUp(request, response, run);
       }
     } catch (error) {
       if (!(error instanceof ClientGoneError)) {
@@ -357,24 +309,77 @@ export class Batches {
     return reply;
   }
 
-  #endAfter(ms: number, source: BodySource, response: ServerResponse): NodeJS.Timeout {
-    const detail = `The batch took longer than ${Math.round(ms / 1_000)} s. Send the items without a result in another batch.`;
-    return setTimeout(() => {
-      source.fail(new ProblemError("request_timeout", { detail }));
-      const cut = setTimeout(() => response.destroy(), lateReadMs).unref();
-      response.once("close", () => clearTimeout(cut));
-    }, ms).unref();
+  /** @returns how the body is compressed; null: not at all. */
+  #sendHead(request: FastifyRequest, reply: FastifyReply, pass: Pass, format: Format): Coding | null {
+    const { compressor, limiter } = this.#deps;
+    const coding = compressor.codingOf(request.headers["accept-encoding"]);
+    reply.headers({ ...limiter.headers(pass.key), "content-type": contentTypes[format], "cache-control": "no-store", vary });
+    if (coding !== null) reply.header("content-encoding", coding);
+    // From here on the answer is written by hand: its memory is ours, and it may go on for hours.
+    reply.hijack();
+    reply.raw.writeHead(200, reply.getHeaders() as Record<string, string>);
+    reply.raw.flushHeaders();
+    return coding;
   }
 
-  /** The rest of a body that was given up is not waited for; only so long that the answer is not lost with it. */
-  async #hangUp(request: FastifyRequest, response: ServerResponse, run: BatchRun): Promise<void> {
-    // The connection that ends with the answer would end on bytes that nobody read, and take the answer with it.
-    if (!response.shouldKeepAlive) await discardBody(request.raw, { quietMs, isShort: true });
-    run.end();
-    await discardBody(request.raw);
-    // What is being packed would be lost.
-    await ended(response);
-    if (!request.raw.complete) response.socket?.destroySoon();
+  /** Prepares everything that asks questions and writes results, and what ends it when the client goes away or is too slow. */
+  #startRun(
+    request: FastifyRequest,
+    response: ServerResponse,
+    { pass, source, units, rate, begun }: OpenBatch,
+    { format, endsAt, coding }: AnswerForm & { readonly coding: Coding | null },
+  ): { readonly run: BatchRun; readonly watch: ProgressWatch; readonly texts: ResultTexts; readonly asker: BatchAsker } {
+    const { dispatcher, errorDocsBase, metrics, settings, turns } = this.#deps;
+    const isStream = endsAt === Number.POSITIVE_INFINITY;
+    const texts = new ResultTexts({ instance: echoPath(request.url), requestId: request.id, errorDocsBase });
+    const asker = new BatchAsker({
+      dispatcher,
+      gate: this.#gate,
+      holder: pass.key.bucket,
+      asker: askerOf(request, pass.key),
+      mayChangeSnapshot: isStream,
+      endsAt,
+    });
+    const run = new BatchRun({
+      response,
+      format,
+      coding,
+      texts,
+      asker,
+      turns,
+      onWritten: (item, outcome) => {
+        const problem = outcome instanceof ProblemError ? outcome : null;
+        const counted = !(outcome instanceof ProblemError) && outcome.counted;
+        if ("op" in item) {
+          units.settle(counted);
+          rate.settle(item, problem);
+        }
+        metrics.batchItems("op" in item ? item.op : "none", counted ? "answered" : "failed").inc();
+      },
+    });
+    const { socket } = request.raw;
+    const watch = new ProgressWatch({
+      periodMs: settings.idleMs,
+      stepsMin: settings.itemsMin,
+      isClientsTurn: () => run.waitsForClient,
+      takenBytes: () => socket.bytesWritten - socket.writableLength,
+      // A client that does not read cannot be told anything.
+      onStall: () => (run.isUnread ? response.destroy() : source.fail(new ProblemError("request_timeout"))),
+    });
+    const lifetime = isStream ? endAfter(settings.streamMsMax, source, response) : undefined;
+    begun(run);
+    this.#runs.set(response, run);
+    whenClosed(response, () => {
+      this.#runs.delete(response);
+      watch.stop();
+      clearTimeout(lifetime);
+      if (response.writableFinished) return;
+      const asked = run.stop();
+      units.keep(asked.size);
+      rate.abandon(asked);
+      source.fail(new ClientGoneError("the client disconnected"));
+    });
+    return { run, watch, texts, asker };
   }
 }
 
@@ -397,19 +402,4 @@ function settledOnce(pass: Pass): Pass {
     settled = true;
   };
   return { ...pass, settle: (answered) => once(() => pass.settle(answered)), withdraw: () => once(() => pass.withdraw()) };
-}
-
-/** Also where it has closed already, as the client went away while its key was looked up. */
-function whenClosed(response: ServerResponse, then: () => void): void {
-  if (response.closed) then();
-  else response.once("close", then);
-}
-
-/** Resolves when nothing more is written to the response. */
-async function ended(response: ServerResponse): Promise<void> {
-  if (response.writableEnded || response.closed) return;
-  await new Promise((resolve) => {
-    response.once("finish", resolve);
-    response.once("close", resolve);
-  });
 }
