@@ -1,4 +1,4 @@
-/** Keys and limits in front of a route: who asks, whether they may, and what is left. */
+/** Keys and limits in front of a route: verifies the key, charges its limits, and sets the limit headers. */
 
 import type { Scope, UsageClass } from "@netfacts/contracts";
 import { headers, ProblemError } from "@netfacts/contracts";
@@ -12,22 +12,23 @@ import { holdConnection } from "./connections.ts";
 export interface Pass {
   readonly key: VerifiedKey;
   /**
-   * Call once, before the answer is sent: gives the month's unit back unless the question was answered, and sets the limit headers.
+   * Call once, before the answer is sent. Returns the unit of the month unless the question was answered, and sets the limit headers.
    *
-   * @param failed  we are at fault (5xx): of the rate's units all but one go back. Default: false.
+   * @param failed  the server is at fault (5xx): all units of the rate but one are returned. Default: false.
    */
   settle(answered: boolean, failed?: boolean): void;
-  /** In place of `settle`, where a limit refuses the items of a batch: the units of the rate go back. Sets the limit headers too. */
+  /** Call instead of `settle` if a limit refuses the items of a batch: returns the units of the rate, and sets the limit headers. */
   withdraw(): void;
   /**
-   * Takes month units for the items of a batch: all of `units`, or where the month has fewer left, as many as it has, but not fewer than
-   * `atLeast` (default: `units`). A refusal is no end: the caller throws its `limitProblem`, or answers the items by it.
+   * Reserves units of the month for the items of a batch: `units`, or all that are left if these are at least `atLeast` (default: `units`).
+   * A refusal is not thrown: the caller throws its `limitProblem`, or answers the items with it.
    */
   reserve(units: number, atLeast?: number): Promise<Reserved | Refusal>;
   /**
-   * Takes more units of the rate, for work of a batch beyond one unit; or tells why there are none for it.
+   * Takes further units of the rate, for the work of a batch beyond its own unit.
    *
-   * @param also  units that the batch takes in other calls: if all of them exceed the whole limit, none are taken. Default: 0.
+   * @param also  units that the batch takes in other calls: none are taken if all together exceed the whole limit. Default: 0.
+   * @returns the reason as a problem if no units were taken.
    */
   payRate(units: number, also?: number): Promise<RatePaid | ProblemError>;
   /**
@@ -41,7 +42,7 @@ export interface Pass {
 
 /** Units of the rate for items of a batch. */
 export interface RatePaid {
-  /** Gives back so many of them, at most all. */
+  /** Returns some of them; at most all. */
   giveBack(units: number): void;
 }
 
@@ -51,13 +52,13 @@ export interface Reserved {
   readonly units: number;
   /** Marks units that will not be given back. @returns how many of them are of this reservation: those that were not marked before. */
   keep(units: number): number;
-  /** Call once, when all items of these units have ended; units beyond those answered go back. */
+  /** Call once, when all items of these units have ended. Returns the units beyond `answered`. */
   settle(answered: number): void;
 }
 
 type Refused = Extract<Verification, { ok: false }>;
 
-/** What a route wants of a key. */
+/** The scope that a route requires of a key, and the cost of the request. */
 type Entry = Required<Omit<Cost, "isPart">> & { readonly scope: Scope | null };
 
 /** Verifies keys and charges limits. Returns a promise only if the key or its units have to be fetched from the store. */
@@ -75,9 +76,9 @@ export class Guard {
   /**
    * Verifies the key and charges its limits.
    *
-   * @param scope what the route wants; null: any key will do.
+   * @param scope that the route requires; null: any key will do.
    * @param month units of the month that the answer costs.
-   * @param usage what the request is counted as; the scope where that says it.
+   * @param usage class that the request is counted in. Default: the scope.
    * @param rate  units of the rate that it costs.
    * @throws ProblemError, also by rejecting; the limit headers are set where the key is known.
    */
@@ -95,7 +96,7 @@ export class Guard {
     return this.#enter(verification, request, reply, entry);
   }
 
-  /** Charges a request that no route answers to its key, when it has one. */
+  /** Charges the key, if there is one, for a request that has no route. */
   async admitToNothing(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (request.headers.authorization === undefined) return;
     (await this.admit(request, reply, null, 0)).settle(false);
@@ -159,7 +160,7 @@ export class Guard {
   }
 
   async #payRate(key: VerifiedKey, units: number, also: number, onPaid: (charge: Admission) => void): Promise<RatePaid | ProblemError> {
-    // With the unit of the batch itself, which the same items would cost again.
+    // Plus the unit of the batch itself: to send the same items again costs it again.
     const excess = excessProblem(key, units + also + 1);
     if (excess !== null) return excess;
     const decision = await this.#limiter.admit(key, { month: 0, rate: units, usage: "batch", isPart: true });
@@ -169,7 +170,7 @@ export class Guard {
     return { giveBack: (given) => this.#limiter.returnRate(decision, given) };
   }
 
-  /** However the request ends, its response closes: sent whole, broken off, or never begun as the client went away. */
+  /** Frees the slot when the response closes, which happens however the request ends. */
   #releaseAtEnd({ raw }: FastifyReply, admission: Admission): void {
     if (raw.closed || raw.destroyed) this.#limiter.release(admission);
     else raw.once("close", () => this.#limiter.release(admission));
@@ -204,14 +205,14 @@ export class Guard {
   }
 }
 
-/** Why no window of the key ever has room for a request of this price; null where one has. */
+/** The problem of a request that costs more than the whole rate limit of the key; null: it costs less. */
 function excessProblem({ limits: { rate } }: VerifiedKey, units: number): ProblemError | null {
   if (units === 1 || units <= rate.limit) return null;
   const limit = `${rate.limit} ${rate.limit === 1 ? "unit" : "units"} per ${rate.windowSeconds} s`;
   return new ProblemError("cost_exceeds_limit", { detail: `The request costs ${units} units, and the rate limit of the key is ${limit}.` });
 }
 
-/** What a refused request is answered, and a refused item of a batch. */
+/** The problem that answers a refused request, or a refused item of a batch. */
 export function limitProblem({ code, retryAfterSeconds, violatedPolicies, isReserved }: Refusal): ProblemError {
   const detail =
     isReserved === true

@@ -25,10 +25,10 @@ import { QuestionReader } from "./question-reader.ts";
 
 export interface Asked<O extends LookupName> {
   readonly question: Questions[O];
-  /** What it costs of the rate limit, and of its key's share of the service (`operations`). */
+  /** Units that it costs: of the rate limit, and of its key's share of the service (`operations`). */
   readonly units: number;
   readonly view: View;
-  /** Both as the service gets them. */
+  /** Question and view, encoded as the service gets them. */
   readonly query: string;
   /** The snapshot that must answer; null: the current one. */
   readonly pinnedSnapshot: string | null;
@@ -40,7 +40,7 @@ export function readAsked<O extends LookupName>(lookup: Lookup<O>, request: Fast
   const search = searchOf(request);
   const reader = new QuestionReader(request.params as Record<string, string>, search, lookup.parameters);
   const question = lookup.read(reader);
-  // Without a query there is nothing to read: nearly every question.
+  // Few requests have a query string; without one there is nothing to read.
   const wish = search === "" ? noWish : readWish(lookup, reader);
   reader.finish();
   const format = wish.format ?? acceptedFormat(lookup, request.headers.accept);
@@ -67,13 +67,13 @@ export function readAsked<O extends LookupName>(lookup: Lookup<O>, request: Fast
   };
 }
 
-/** The query about the past as a service gets it: with a number for the caller, by which callers take turns. The entity tag does not depend on it. */
+/** The query about the past as a service gets it: with a number for the caller, so that callers take turns. The entity tag does not depend on this number. */
 export function queryFor<O extends LookupName>(op: O, { question, view }: Asked<O>, caller: string): string {
   const past = { ...(view.past as PastView), turn: hash("sha256", caller, "buffer").readUInt32LE(0) };
   return encodeQuery(op, question, { ...view, past });
 }
 
-/** What a query says of the answer; a format of null leaves it to `Accept`, an empty cursor is the first page. */
+/** How the query string wants the answer. Format null: `Accept` decides. Empty cursor: the first page. */
 interface Wish {
   readonly fields: readonly string[] | null;
   readonly format: Format | null;

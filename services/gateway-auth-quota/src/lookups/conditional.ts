@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { snapshotNumberOf } from "@netfacts/contracts";
 
-/** What a condition can be compared with; null: nothing. */
+/** Values that a condition is compared with; null: there is none. */
 export interface Validators {
   readonly etag: string | null;
   readonly lastModified: LastModified | null;
@@ -50,7 +50,7 @@ function isAnyTag(header: string): boolean {
   return header.trim() === "*";
 }
 
-/** What a GET or HEAD that would be answered comes to, in the order of RFC 9110 §13.2.2. */
+/** Evaluates the conditions of a GET or HEAD that would get 200, in the order of RFC 9110 §13.2.2. */
 export function conditionOf(headers: IncomingHttpHeaders, { etag, lastModified }: Validators): Condition {
   const ifMatch = headers["if-match"];
   if (ifMatch !== undefined) {
@@ -65,7 +65,7 @@ export function conditionOf(headers: IncomingHttpHeaders, { etag, lastModified }
     if (namesEtag(ifNoneMatch, etag)) return "unmodified";
     return isAnyTag(ifNoneMatch) ? "assumed" : "proceed";
   }
-  // The very date that was sent, as the answer of another gateway may be of another snapshot and have a later date.
+  // Exactly the date that was sent: another gateway may have answered from another snapshot, with a later date.
   if (lastModified !== null && headers["if-modified-since"] !== undefined) {
     if (parseHttpDate(headers["if-modified-since"]) === lastModified.ms) return "assumed";
   }
@@ -82,7 +82,7 @@ function tagsOf(header: string): readonly string[] {
   return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
 
-/** When the newest data of a snapshot are of, which its id tells; null without a snapshot. */
+/** Time of the newest data of a snapshot, read from its id; null without a snapshot. */
 export function dataTimeOf(snapshotId: string): LastModified | null {
   try {
     return dateOf(snapshotNumberOf(snapshotId).seconds * 1_000);
@@ -91,12 +91,12 @@ export function dataTimeOf(snapshotId: string): LastModified | null {
   }
 }
 
-/** Snapshots whose dates are remembered: while one is exchanged, replicas answer from the old and the new one in turn. */
+/** Snapshots whose dates are remembered: while a new one is activated, replicas answer from the old and the new one in turn. */
 const datesMax = 8;
 
 /**
- * Since when answers about the present come from a snapshot, by the clock of this process. The time of its data would not do: a corrected name, an
- * upload or a late file change answers without it.
+ * The time at which this process first answered from each snapshot. The time of the data would not do: a corrected name, an upload or a late file
+ * changes answers, but not that time.
  */
 export class SnapshotChanges {
   readonly #clock: { now(): number };
@@ -107,7 +107,7 @@ export class SnapshotChanges {
     this.#clock = clock;
   }
 
-  /** Null without a snapshot. No date stands for two snapshots. */
+  /** Null without a snapshot. Two snapshots never get the same date. */
   since(snapshotId: string): LastModified | null {
     const known = this.#dates.get(snapshotId);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** Asks the services and turns every way of not being answered into a problem. */
+/** Sends questions to the services, and maps every failure to a problem. */
 
 import {
   changesServiceOf,
@@ -20,9 +20,9 @@ import type { VerifiedKey } from "../keys/index.ts";
 /** How long the questions to each service may take, in ms. */
 export type LookupBudgets = Readonly<Record<ServiceName, number>>;
 
-/** Who asks. */
+/** The caller, and the request that the question belongs to. */
 export interface Asker {
-  /** Whose turn it takes: the bucket of the key; empty without a key. Services are not told. */
+  /** The bucket of the key, by which callers take turns; empty without a key. Services do not get it. */
   readonly caller: string;
   readonly requestId: string;
   readonly traceparent: string | null;
@@ -101,7 +101,7 @@ export class Dispatcher {
     return withWholeBody(reply);
   }
 
-  /** Asks apart from interactive questions, as part of a batch, and tells the outcome once. */
+  /** Sends one question of a batch, apart from interactive questions. Calls `done` once. */
   askInBatch({ op, query, units, asker, budgetMs, pinnedSnapshot }: Asking, done: (outcome: ReplyItem | ProblemError) => void): void {
     const { service } = operations[op];
     const item = { op, query, units, ...asker, budgetMs };
@@ -139,7 +139,7 @@ export class Dispatcher {
     }
   }
 
-  /** A service subscribes when it has its data: one that was never there is still loading, one that was there is away. */
+  /** A service subscribes when it has its data: one that has never answered is still loading, one that has answered before is unavailable. */
   #absence(service: ServiceName): ProblemCode {
     return !services[service].snapshots || this.#seen.has(service) ? "upstream_unavailable" : "data_not_ready";
   }

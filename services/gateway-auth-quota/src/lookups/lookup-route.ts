@@ -14,7 +14,7 @@ import { conditionOf, dataTimeOf, type SnapshotChanges, weakEtag } from "./condi
 import { askerOf, type Dispatcher } from "./dispatcher.ts";
 import type { Lookup } from "./lookups.ts";
 
-/** What the answers to one path depend on besides its URL. */
+/** `Vary` of an answer: the request headers that it depends on. */
 export const vary = "Authorization, Accept, Accept-Encoding, Origin";
 
 interface Answer {
@@ -41,7 +41,7 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
   const respond = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     let place: ShedName = service;
     try {
-      // Before anything is spent on it.
+      // First, so that a shed request costs neither work nor units.
       shedder.enter(place);
       const asked = readOrFault(lookup, request);
       if (!(asked instanceof ProblemError) && asked.view.past !== undefined) {
@@ -77,11 +77,14 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
       shedder.leave(place);
     }
   };
-  // The framework gets no promise: where that ends before the answer may leave (`turnToAnswer`), it would send a second one.
+  // The framework gets no promise: if that resolved before the answer may leave (`turnToAnswer`), it would send a second answer.
   return (request, reply) => void respond(request, reply).catch((error) => reply.send(error));
 }
 
-/** The question; or why it is none, which only a caller with a valid key is told. What a question costs must be known before it is admitted. */
+/**
+ * Reads the question before the key is checked, because its cost must be known when it is admitted. A fault is returned, not thrown: only a caller with a
+ * valid key is told.
+ */
 function readOrFault<O extends LookupName>(lookup: Lookup<O>, request: FastifyRequest): Asked<O> | ProblemError {
   try {
     return readAsked(lookup, request);
@@ -97,7 +100,7 @@ function serverTiming(totalMs: number, upstreamMs: number): string {
   return `gateway;dur=${tenths(Math.max(0, totalMs - upstreamMs))}, upstream;dur=${tenths(upstreamMs)}`;
 }
 
-/** With one decimal, out of whole numbers: writing a fraction costs several times as much. */
+/** One decimal, written from integers: formatting a fraction costs several times as much. */
 function tenths(ms: number): string {
   const count = Math.round(ms * 10);
   return `${Math.trunc(count / 10)}.${count % 10}`;
@@ -113,7 +116,7 @@ function answerOf<O extends LookupName>(
 ): Answer {
   const etag = item.etag === "" ? null : weakEtag(op, asked.query, item.etag);
   const { past, page } = asked.view;
-  // Later pages of a list, and answers about the past, are of snapshots of their own: a date says of which data, and no more.
+  // Later pages and answers about the past have a snapshot of their own: their date is the time of its data, and is never compared.
   const isCurrent = past === undefined && page === null;
   const lastModified = isCurrent ? changes.since(item.snapshotId) : dataTimeOf(item.snapshotId);
   const headers: Record<string, string> = {
@@ -122,12 +125,12 @@ function answerOf<O extends LookupName>(
   };
   if (etag !== null) headers.etag = etag;
   if (lastModified !== null) headers["last-modified"] = lastModified.text;
-  // What changes by the clock, as data that are stale or a VRP that expires, changes no date.
+  // `Last-Modified` does not change when an answer changes with the clock, as when data become stale or a VRP expires.
   const isComparable = isCurrent && item.maxAgeSeconds > 0;
   const condition = conditionOf(request.headers, { etag, lastModified: isComparable ? lastModified : null });
   if (condition === "failed") throw new ProblemError("precondition_failed");
   const counted = item.counted && item.status < 300;
-  // A 304 is free for who has paid for this very answer, and tells nothing of it, such as where its list goes on.
+  // A 304 is free for a caller that has paid for this very answer. It repeats nothing of it, not even the link to the next page.
   if (condition !== "proceed") return { status: 304, headers, body: null, counted: counted && condition === "assumed" };
   const next = item.next === undefined ? null : nextLink(op, asked, item.snapshotId, item.next, request);
   if (next !== null) headers.link = next;
@@ -135,7 +138,7 @@ function answerOf<O extends LookupName>(
   return { status: item.status, headers, body: item.body, counted };
 }
 
-/** Where a list goes on whose format has no room to tell (RFC 8288): this URL with the next cursor. */
+/** Link to the next page (RFC 8288), for formats without room for a cursor: this URL with the next cursor. Null: there is no such list. */
 function nextLink<O extends LookupName>(
   op: O,
   { question }: Asked<O>,

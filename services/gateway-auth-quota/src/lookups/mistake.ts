@@ -1,4 +1,4 @@
-/** Why a text is no address, prefix or AS number, and what was meant, where only one thing can have been. */
+/** Why a text is not an address, prefix or AS number, and the text that was meant, if there is only one candidate. */
 
 import { formatAddress, formatIpv4, formatPrefix, hostPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 
@@ -9,11 +9,11 @@ export interface Mistake {
   readonly suggestion: string | null;
 }
 
-/** Longer texts are no misspelling. */
+/** A longer text is not a misspelling. */
 const charsMax = 80;
 const unclear: Mistake = { reason: null, suggestion: null };
 
-/** Of a text that `parseAddress` refused. */
+/** Explains a text that `parseAddress` refused. */
 export function addressMistake(text: string): Mistake {
   if (text === "" || text.length > charsMax) return unclear;
   const zone = text.indexOf("%");
@@ -35,7 +35,7 @@ export function addressMistake(text: string): Mistake {
   return unclear;
 }
 
-/** Of a text that `parsePrefix` refused for another reason than host bits. */
+/** Explains a text that `parsePrefix` refused for another reason than host bits. */
 export function prefixMistake(text: string): Mistake {
   if (text === "" || text.length > charsMax) return unclear;
   const slash = text.indexOf("/");
@@ -52,7 +52,7 @@ export function prefixMistake(text: string): Mistake {
   return because(`the length of an IPv${address.version} prefix is a decimal number, 0 to ${address.version === 4 ? 32 : 128}`);
 }
 
-/** Of a text that `parseAsn` refused. */
+/** Explains a text that `parseAsn` refused. */
 export function asnMistake(text: string): Mistake {
   if (text.length > charsMax) return unclear;
   const address = parseAddress(text);

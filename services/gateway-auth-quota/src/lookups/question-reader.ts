@@ -1,4 +1,4 @@
-/** Reads a question out of path and query, and collects every fault of it before it refuses. */
+/** Reads a question from path and query, and collects all its faults before it refuses. */
 
 import { type Address, formatPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import {
@@ -21,10 +21,10 @@ interface Fault extends ProblemItem {
   readonly detail: string;
 }
 
-/** Unknown parameters that are told: a URL has room for hundreds, each of which would be compared with every known one. */
+/** Most unknown parameters that are reported: a URL has room for hundreds, and each is compared with every known one. */
 const unknownMax = 16;
 
-/** A parameter has its words separated by commas, an item of a batch has a JSON list. */
+/** A parameter separates its words by commas; an item of a batch has a JSON list. */
 type ListForm = "a comma-separated list" | "a list";
 
 /**
@@ -176,7 +176,7 @@ export class QuestionReader {
     return null;
   }
 
-  /** What somebody typed, without spaces around it. */
+  /** Text that a person typed, without the spaces around it. */
   searchText(name: string): string {
     const text = this.#required(name);
     const read = text === null ? null : searchText(text);

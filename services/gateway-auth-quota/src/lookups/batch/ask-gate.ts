@@ -1,4 +1,4 @@
-/** How much of a service all batches together may ask at a time: within what messaging queues, and what a DNS resolver is to bear. */
+/** Bounds the questions that all batches together have in flight at each service: below what messaging queues, and what a DNS resolver can bear. */
 
 import type { ServiceName } from "@netfacts/contracts";
 import { type Share, Shares } from "@netfacts/messaging";
@@ -6,9 +6,9 @@ import { type Share, Shares } from "@netfacts/messaging";
 /** Questions in flight at a time: below what messaging queues (`queuedItemsMax`), so that no batch is refused because of others. */
 const inFlightMax: Readonly<Record<ServiceName, number>> = { "ip-routing": 3_072, "asn-prefix": 3_072, "rdns-resolver": 256 };
 
-/** Who waits to ask. */
+/** A batch that waits to ask. */
 export interface Asking {
-  /** Whose turn it takes: batches of one key share the turns of the key. */
+  /** The holder of the turns that it takes: batches of one key share the turns of the key. */
   readonly holder: string;
   /** Asks the next of its questions for the service; false: it has none any more. */
   askNext(service: ServiceName): boolean;
@@ -23,7 +23,7 @@ interface Holder {
 }
 
 interface Gate {
-  /** Of the questions in flight. */
+  /** Shares of the questions in flight. */
   readonly shares: Shares;
   /** In the order of their turns. Those who neither wait nor have a question in flight are dropped. */
   readonly holders: Map<string, Holder>;
@@ -33,7 +33,7 @@ interface Gate {
 export class AskGate {
   readonly #gates = new Map<ServiceName, Gate>();
 
-  /** Has `asking` called back, at once or later, until it has no more to ask of the service. */
+  /** Calls `asking.askNext`, at once or later, until it has no more questions for the service. */
   enter(service: ServiceName, asking: Asking): void {
     const gate = this.#gate(service);
     let holder = gate.holders.get(asking.holder);
@@ -68,7 +68,7 @@ export class AskGate {
     }
   }
 
-  /** The first that waits and may ask; null: nobody. */
+  /** The first holder that waits and may ask; null: there is none. */
   #next({ shares, holders }: Gate): [string, Holder] | null {
     if (shares.used >= shares.max) return null;
     for (const turn of holders) if (turn[1].waiting.length > 0 && shares.mayEnter(turn[0])) return turn;

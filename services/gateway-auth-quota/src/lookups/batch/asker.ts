@@ -20,10 +20,10 @@ export interface Inquiry {
 export interface BatchAskerOptions {
   readonly dispatcher: Dispatcher;
   readonly gate: AskGate;
-  /** Whose turn at the gate it takes: the bucket of the key. */
+  /** The bucket of the key, whose turns at the gate it takes. */
   readonly holder: string;
   readonly asker: AskedFor;
-  /** When the snapshot that answers is no longer kept: true goes on with the current one, false tells so in place of the answers. */
+  /** If the snapshot that answers is no longer kept. True: the current one answers the rest. False: the rest gets `cursor_expired`. */
   readonly mayChangeSnapshot: boolean;
   /** No question is asked, and none waited for, after this, on the clock of `performance.now()`. */
   readonly endsAt: number;
@@ -31,20 +31,20 @@ export interface BatchAskerOptions {
 
 /** A pod may not have the pinned snapshot for a moment: it is asked again after this time. */
 const notReadyRetryMs = 100;
-/** Questions of no snapshot yet: as many as share a frame. The first reply decides for all. */
+/** Questions that may be sent before a snapshot is pinned: as many as share a frame. The first reply pins the snapshot for all. */
 const scoutsMax = frameItemsMax.batch;
 
 export class BatchAsker implements Asking {
   readonly #options: BatchAskerOptions;
   readonly #waiting = new Map<ServiceName, { items: Inquiry[]; next: number }>();
-  /** The snapshot that answers; null until the first reply tells. */
+  /** The pinned snapshot; null until the first reply names one. */
   #snapshot: string | null = null;
-  /** Those that have answered, in their order. */
+  /** Snapshots that have answered, in their order. */
   readonly snapshots: string[] = [];
-  /** Asked without naming a snapshot, and not answered. */
+  /** Questions under way that name no snapshot. */
   #scouts = 0;
   #stopped = false;
-  /** Our turn at the gate comes within the work of another batch: spans of our questions belong to our request all the same. */
+  /** The gate calls us within the work of another batch; spans of our questions must belong to our own request. */
   readonly #inOwnContext = AsyncLocalStorage.snapshot();
 
   constructor(options: BatchAskerOptions) {
@@ -108,7 +108,7 @@ export class BatchAsker implements Asking {
       gate.leave(service, this);
       if (this.#stopped) return;
       this.#receive(service, inquiry, pinnedSnapshot, outcome);
-      // Those who wait for the first reply are sent on by it, whatever it is.
+      // Questions that waited for the first reply may go now, whatever it was.
       if (isScout && (this.#snapshot !== null || this.#scouts === 0)) for (const waiting of this.#waiting.keys()) gate.enter(waiting, this);
     });
   }
@@ -126,7 +126,7 @@ export class BatchAsker implements Asking {
       const { snapshotId } = outcome;
       if (pinned !== null || snapshotId === "") return "told";
       if (this.#snapshot === null) this.#pin(snapshotId);
-      // One of the first, answered by a pod that had not changed yet, or had.
+      // A question of before the pin is asked again if its pod answered from another snapshot.
       return snapshotId === this.#snapshot ? "told" : "again";
     }
     if (pinned === null) return "told";

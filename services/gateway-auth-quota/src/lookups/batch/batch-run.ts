@@ -11,19 +11,19 @@ import type { Item } from "./item-reader.ts";
 import { Output } from "./output.ts";
 import type { ResultTexts } from "./result-texts.ts";
 
-/** Questions asked and not written yet, and about how many bytes their records may have. */
+/** The window: most questions whose result is not written yet, and about how many bytes their records may have. */
 const windowItemsMax = 2_048;
 const windowBytesMax = 4 << 20;
 
-/** Whoever waits for room gets so much of it at once: questions that trickle would travel in frames of a few each. */
+/** Waiting for room ends when the window has shrunk to this, so that many questions then share a frame. */
 const resumeItems = windowItemsMax - 512;
 const resumeBytes = windowBytesMax * 0.75;
 /** Results that are written in one step of a turn. */
 const stepResults = 8;
-/** About what a problem has. */
+/** Length of a problem, about. */
 const problemBytes = 512;
 
-/** A question in the window, and what came of it. */
+/** A question in the window, and its outcome. */
 interface Place {
   readonly item: Item;
   readonly weight: number;
@@ -35,7 +35,7 @@ interface Place {
 export interface BatchRunOptions {
   readonly response: ServerResponse;
   readonly format: Format;
-  /** How the answer is packed; null: not at all. */
+  /** How the answer is compressed; null: not at all. */
   readonly coding: Coding | null;
   readonly texts: ResultTexts;
   readonly asker: BatchAsker;
@@ -55,7 +55,7 @@ export class BatchRun {
   #failed = 0;
   #writeScheduled = false;
   #stopped = false;
-  /** What every result from now on is. */
+  /** The result of every item from now on; null: its own. */
   #refusal: ProblemError | null = null;
   #onRoom: (() => void) | null = null;
   #onWrittenAll: (() => void) | null = null;
@@ -68,7 +68,7 @@ export class BatchRun {
     if (options.format === "json") this.#output.text('{"results":[');
   }
 
-  /** Whether nobody is there to read. */
+  /** Whether the client is gone. */
   get isStopped(): boolean {
     return this.#stopped;
   }
@@ -81,7 +81,7 @@ export class BatchRun {
     return this.#failed;
   }
 
-  /** Whether it is the client that has to go on: nothing is being asked, or what is answered is not read. */
+  /** Whether the batch waits for the client: no question is under way, or results are not read. */
   get waitsForClient(): boolean {
     return this.#places.length === this.#first || !this.#output.hasRoom;
   }
@@ -125,21 +125,21 @@ export class BatchRun {
     });
   }
 
-  /** What stands behind the results; it leaves at once. */
+  /** Writes the text behind the results, and sends it at once. */
   tell(tail: string): void {
     if (this.#stopped) return;
     this.#output.text(tail);
     this.#output.flush();
   }
 
-  /** @param tail  what stands behind the results, unless it was told. */
+  /** @param tail  the text behind the results, unless `tell` has sent it. */
   end(tail = ""): void {
     if (this.#stopped) return;
     this.#output.text(tail);
     this.#output.end();
   }
 
-  /** Nobody may have more answers: each result that is not written yet is the problem. */
+  /** Asks nothing more: each result that is not written yet becomes the problem. */
   refuse(problem: ProblemError): void {
     this.#refusal = problem;
     this.#options.asker.stop();
@@ -148,9 +148,9 @@ export class BatchRun {
   }
 
   /**
-   * Nobody is there to read: nothing more is asked or written.
+   * Call when the client is gone: nothing more is asked or written.
    *
-   * @returns the questions that were asked and whose results are not written, but for those that failed.
+   * @returns the questions that were asked and whose results are not written, except those that failed.
    */
   stop(): ReadonlySet<Item> {
     this.#stopped = true;
@@ -172,7 +172,7 @@ export class BatchRun {
     return this.#stopped || (this.#places.length - this.#first < windowItemsMax && this.#weight < windowBytesMax);
   }
 
-  /** Whether a result need not wait in the window: thousands of problems that wait are as much memory to collect. */
+  /** Whether a result may skip the window: thousands of problems that wait there are garbage to collect. */
   get #mayWriteNow(): boolean {
     const { asker, turns } = this.#options;
     return !this.#stopped && this.#places.length === this.#first && this.#output.hasRoom && turns.hasTime(asker.holder);
@@ -249,7 +249,7 @@ export class BatchRun {
   }
 }
 
-/** Stands where a result was, so that its bytes can go. */
+/** Replaces a place whose result was written, so that its bytes can be collected. */
 const written: Place = { item: { problem: new ProblemError("internal_error"), echo: "null" }, weight: 0, inquiry: null, outcome: null };
 
 function wasAsked({ inquiry, outcome }: Place): boolean {

@@ -33,14 +33,14 @@ import { ResultTexts } from "./result-texts.ts";
 export interface BatchSettings {
   /** Time for a body that is read as a whole to arrive. */
   readonly requestTimeoutMs: number;
-  /** In each such time of waiting for the client it must send `itemsMin` items, or read as many kibibytes. */
+  /** Period of waiting for the client, in each of which it must send `itemsMin` items or read as many KiB. */
   readonly idleMs: number;
   readonly itemsMin: number;
   /** Longest time of a batch of lines. */
   readonly streamMsMax: number;
   /** Time for all items of a batch that is one document. */
   readonly documentMs: number;
-  /** Batches at a time; a quarter of them is sure to each key, if need be in place of another key's batch. */
+  /** Batches at the same time. Each key is sure of a quarter of them: if none is free, a batch of another key ends. */
   readonly batchesMax: number;
 }
 
@@ -64,7 +64,7 @@ interface OpenBatch {
   readonly units: MonthUnits;
   readonly rate: RateUnits;
   readonly held: HeldKey;
-  /** Its answer begins. */
+  /** Call when the answer begins. */
   readonly begun: (run: BatchRun) => void;
 }
 
@@ -74,9 +74,9 @@ interface AnswerForm {
   readonly endsAt: number;
 }
 
-/** A stop waits for the answers to what was asked no longer than this. */
+/** Longest time that a stop waits for questions under way. */
 const stopMsMax = 5_000;
-/** And for clients to read that the rest is not answered, no longer than this. */
+/** Longest time after that for clients to read the end of their answer. */
 const stopReadMs = 1_000;
 /** A batch whose place was taken back is cut off after this, if its client does not read the end. */
 const takenBackMs = 5_000;
@@ -85,9 +85,9 @@ export class Batches {
   readonly #deps: BatchDeps;
   readonly #gate = new AskGate();
   readonly #places: BatchPlaces;
-  /** Of every batch, until its body was read. */
+  /** Bodies that are being read. */
   readonly #sources = new Set<BodySource>();
-  /** Of every batch whose answer has begun. */
+  /** Answers that have begun. */
   readonly #runs = new Map<ServerResponse, BatchRun>();
   /** Batches whose units are not settled yet. */
   #open = 0;
@@ -118,7 +118,7 @@ export class Batches {
   async #answerTo(pass: Pass, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const form = readForm(request);
     const place = this.#places.take(pass.key);
-    // It is free when the connection is done with it, however it ends.
+    // The place is free when the response closes, however the batch ends.
     whenClosed(reply.raw, place.free);
     const source = new BodySource(request.raw, form.encoding);
     this.#sources.add(source);
@@ -163,8 +163,8 @@ export class Batches {
   }
 
   /**
-   * No more is read of bodies, and callers are told. Items without an answer after 5 s are problems, and cost nothing; who does not read
-   * that is cut off 1 s later. Resolves when the units of all batches are settled.
+   * Stops reading bodies, and tells callers. Items without an answer after 5 s get a problem and cost nothing. A client that does not read that is cut
+   * off 1 s later. Resolves when the units of all batches are settled.
    */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -217,7 +217,7 @@ export class Batches {
     items = items.map(held.admit);
     const valid = items.reduce((count, item) => count + ("op" in item ? 1 : 0), 0);
     const refused = Math.floor(items.reduce((count, item) => count + refusals(item), 0) / refusedOfUnit);
-    // By itself: it was work, also if the rest is refused.
+    // Paid separately: refusing items was work, even if a limit refuses the rest.
     await rate.payRefusals(refused, unitsOf(items));
     const take = async (): Promise<void> => {
       await rate.pay(items, refused);
@@ -383,7 +383,10 @@ export class Batches {
   }
 }
 
-/** Takes the units before the first question is asked; where there are none, `undo` gives back what was taken: by default all, so that the request costs no rate either. */
+/**
+ * Takes the units before the first question is asked. If there are too few, `undo` returns what was taken: by default everything, so that the refused
+ * request costs no rate.
+ */
 async function payFirst(pass: Pass, take: () => Promise<void>, undo = () => pass.withdraw()): Promise<void> {
   try {
     await take();
@@ -394,7 +397,7 @@ async function payFirst(pass: Pass, take: () => Promise<void>, undo = () => pass
   pass.settle(false);
 }
 
-/** The pass, of which only the first word on how the request ended counts. */
+/** A pass of which only the first `settle` or `withdraw` counts. */
 function settledOnce(pass: Pass): Pass {
   let settled = false;
   const once = (tell: () => void): void => {

@@ -1,4 +1,4 @@
-/** The body of a request, piece by piece at the pace of who reads it, unpacked where it was packed. */
+/** The body of a request, piece by piece at the pace of its reader, decompressed if need be. */
 
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
@@ -15,7 +15,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** A body may unpack to so many times its size, beyond the first MiB: gzip reaches a thousand, which no list of questions needs. */
+/** Factor by which a body may grow when it is decompressed, beyond the first MiB. gzip reaches a thousand, which no list of questions needs. */
 const expansionMax = 100;
 const freeBytes = 1 << 20;
 
@@ -54,7 +54,7 @@ export class BodySource {
     });
   }
 
-  /** No more is read: whoever waits, or asks next, is told the error. */
+  /** Ends the reading: `next` rejects with the error, also a call that waits already. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#serve();

@@ -17,7 +17,7 @@ export interface Form {
   readonly meta: boolean;
 }
 
-/** @throws ProblemError where one of the two is none that we have, or the query has what no batch takes. */
+/** @throws ProblemError if one of the two forms is not supported, or the query has a parameter that a batch does not take. */
 export function readForm(request: FastifyRequest): Form {
   const reader = new QuestionReader({}, searchOf(request), ["format", "meta"]);
   const wanted = reader.choice("format", formats);
@@ -50,10 +50,10 @@ function contentEncoding(header: string | undefined): "gzip" | null {
   });
 }
 
-/** The format of the highest weight; of equal ones the one that was asked in. */
+/** The format of the highest weight; if weights are equal, the one of the request. */
 function acceptedFormat(header: string | undefined, asked: Format): Format {
   const other: Format = asked === "json" ? "ndjson" : "json";
-  // What stands alone needs no weighing, which takes JSON for what is offered first.
+  // `preferredType` takes JSON alone for the first offer, which may be NDJSON here.
   const type = header?.trim() === mediaTypes.json ? mediaTypes.json : preferredType(header, [mediaTypes[asked], mediaTypes[other]]);
   const format = formats.find((name) => mediaTypes[name] === type);
   if (format === undefined) throw new ProblemError("not_acceptable");

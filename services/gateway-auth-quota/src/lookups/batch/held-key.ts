@@ -6,7 +6,7 @@ import type { VerifiedKey } from "../../keys/index.ts";
 import type { Item } from "./item-reader.ts";
 
 export interface HeldKeyListener {
-  /** Its limits or scopes may be others. */
+  /** The limits or scopes of the key may have changed. */
   changed(): void;
   /** Called at most once, and last. */
   withdrawn(problem: ProblemError): void;
@@ -31,7 +31,7 @@ export class HeldKey {
     });
   }
 
-  /** Nothing more is asked with the key. */
+  /** Ends the batch: nothing more is asked with the key. */
   withdraw(problem: ProblemError): void {
     if (this.#withdrawn !== null) return;
     this.#withdrawn = problem;

@@ -26,7 +26,7 @@ export interface AskedItem {
   readonly op: BatchKind;
   /** Canonical query of the operation. */
   readonly query: string;
-  /** What the answer costs of the rate limit, where that is more than 1, and of its key's share of the service (`operations`). */
+  /** Units that the answer costs: of the rate limit, if more than 1, and of its key's share of the service (`operations`). */
   readonly units: number;
   /** The question as it was asked, as JSON. */
   readonly echo: string;
@@ -34,31 +34,31 @@ export interface AskedItem {
   readonly weight: number;
 }
 
-/** What is no question, or none that may be asked. */
+/** An item that is not a question, or not one that may be asked. */
 export interface Refused {
   readonly problem: ProblemError;
   /** Length of its text, which is what reading it cost: characters in a document, bytes of a line; absent where a limit refuses it. */
   readonly length?: number;
-  /** What could be read of it, as JSON. */
+  /** As much of it as could be read, as JSON. */
   readonly echo: string;
 }
 
 export type Item = AskedItem | Refused;
 
-/** More faults of one item help nobody. */
+/** Most faults that are reported of one item. */
 const faultsMax = 4;
 
-/** No member has so many words to list. Each item of a list takes the schema 150 ns where it is none, which thousands in a line would turn into work for nothing. */
+/** Longest list that is validated; no member has so many words. Each wrong word costs 150 ns, and a line may have thousands. */
 const wordsMax = 64;
 
 type ItemValue = Readonly<Record<string, unknown>>;
 
-/** Of a record without its list, and of an item of its list. */
+/** Estimated lengths: of a record without its list, and of an item of its list. */
 const recordBytes = 2_048;
 const listItemBytes = 128;
 const listLimit = 100;
 
-/** Which words `fields` may have is told as the routes tell it, with a suggestion; no word has a comma, which separates them there. */
+/** Any words: the reader of the routes checks them, and suggests the right one. No word has a comma, which separates them there. */
 const Words = Type.Optional(Type.Array(Type.String({ pattern: "^[^,]*$" })));
 const schemas = new Map(
   batchKinds.map((kind) => [kind, Type.Object({ ...batchQuestions[kind].properties, fields: Words }, { additionalProperties: false })]),
@@ -66,9 +66,9 @@ const schemas = new Map(
 const compiled = new Map([...schemas].map(([kind, schema]) => [kind, Compile(schema)]));
 const noAddress = { ip: { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 } } as const;
 const lookupsByOp = new Map(lookups.map((lookup) => [lookup.op, lookup]));
-/** What a query ends with whose record is whole but for its `meta`. */
+/** The end of a query for a record that is whole except for its `meta`. */
 const withoutMeta = encodeQuery("ip", noAddress, { ...wholeRecord, meta: false }).slice(encodeQuery("ip", noAddress, wholeRecord).length);
-/** Members that say what is asked, as no question of their kind goes without them. */
+/** Members that name what is asked: those that a question of their kind must have. */
 const namingMembers = [...new Set(batchKinds.flatMap((kind): readonly string[] => batchQuestions[kind].required))];
 
 /**

@@ -1,4 +1,4 @@
-/** The units of the month that one batch costs: reserved before items are asked, and given back for those that were not answered. */
+/** The units of the month that one batch costs: reserved before items are asked, and returned for those that were not answered. */
 
 import { limitProblem, type Pass, type Reserved } from "../../edge/guard.ts";
 import { patiently } from "./patiently.ts";
@@ -18,7 +18,7 @@ export class MonthUnits {
   }
 
   /**
-   * Reserves so many; where the month has fewer left, as many as it has, but not fewer than `atLeast`.
+   * Reserves `units`, or all that the month has left if these are at least `atLeast`.
    *
    * @throws ProblemError `quota_exceeded`, `limits_unavailable`.
    */
@@ -42,7 +42,7 @@ export class MonthUnits {
     return true;
   }
 
-  /** The result of an item that one was spent for is written. @param counted it was answered; else the unit is free again. */
+  /** Call when the result of an item that one was spent for is written. @param counted  it was answered; otherwise the unit is free again. */
   settle(counted: boolean): void {
     if (counted) {
       this.keep(1);
@@ -52,20 +52,20 @@ export class MonthUnits {
     this.#spare += 1;
   }
 
-  /** So many that were spent never come back: their items were answered, or asked for a client that went away. */
+  /** Marks spent units that are never returned: their items were answered, or asked for a client that went away. */
   keep(units: number): void {
     this.#underWay -= units;
     let left = units;
     for (let i = 0; left > 0 && i < this.#reserved.length; i++) left -= this.#reserved[i]?.keep(left) ?? 0;
   }
 
-  /** The limits may have changed: items from now on are paid for by new reservations. */
+  /** Call when the limits may have changed: later items are paid for by new reservations. */
   limitsChanged(): void {
     this.#aside += this.#spare;
     this.#spare = 0;
   }
 
-  /** The batch is over: what is unspent, and what was spent for items that were not asked, goes back. */
+  /** Ends the batch: returns units that are unspent, or were spent for items that were not asked. */
   close(): void {
     let back = this.#spare + this.#aside + this.#underWay;
     this.#spare = 0;
@@ -78,7 +78,7 @@ export class MonthUnits {
     }
   }
 
-  /** Old reservations of which nothing can come back any more. */
+  /** Settles old reservations of which no unit can be returned any more. */
   #closeSpent(): void {
     let open = this.#reserved.reduce((sum, { units }) => sum + units, 0);
     for (let oldest = this.#reserved[0]; oldest !== undefined; oldest = this.#reserved[0]) {

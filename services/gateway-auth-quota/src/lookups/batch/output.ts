@@ -4,9 +4,9 @@ import type { ServerResponse } from "node:http";
 import type { Coding } from "../../edge/compression.ts";
 import { Packer } from "./packer.ts";
 
-/** What is collected before it is written, unless the turn of the event loop ends first. */
+/** Bytes that are collected before they are written, unless the turn of the event loop ends first. */
 const memoryBytes = 128 * 1_024;
-/** Written and not taken by the client: beyond this nothing more is handed on. */
+/** Bytes that the client has not taken, above which no more results are written. */
 const unreadBytesMax = 512 * 1_024;
 /** Memory that is kept for the next writes, of all batches: new memory each time has V8 collect garbage every few milliseconds. */
 const sparesMax = 64;
@@ -25,7 +25,7 @@ export class Output {
   #isHeldBack = false;
 
   /**
-   * @param coding how the response is packed; null: not at all.
+   * @param coding how the response is compressed; null: not at all.
    * @param onRoom called when the client has read on, so that there may be room again.
    */
   constructor(response: ServerResponse, coding: Coding | null, onRoom: () => void) {
@@ -39,7 +39,7 @@ export class Output {
     return this.#unread <= unreadBytesMax;
   }
 
-  /** Handed to the client's connection, and not taken yet. */
+  /** Bytes that were handed to the connection and not taken by the client. */
   get unread(): number {
     return this.#unread + (this.#packer?.unread ?? 0);
   }
@@ -64,7 +64,7 @@ export class Output {
     this.#used += bytes.length;
   }
 
-  /** All that was written leaves now. */
+  /** Sends all that was written. */
   flush(): void {
     this.#handOn();
     if (this.#isHeldBack) this.#packer?.flush();
@@ -101,7 +101,7 @@ export class Output {
     this.#isHeldBack = true;
     const taken = (error?: Error | null): void => {
       this.#unread -= bytes.length;
-      // Of a write that failed nobody knows whether its memory is still in use.
+      // After a failed write, the memory may still be in use.
       if (error) this.#broken = true;
       else if (memory !== null && spares.length < sparesMax) spares.push(memory);
       this.#onRoom();

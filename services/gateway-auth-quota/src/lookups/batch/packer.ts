@@ -48,7 +48,7 @@ export class Packer {
     this.#flushKind = flush;
     this.#packing.on("error", () => response.destroy());
     response.on("drain", onTaken);
-    // Whoever goes away leaves nothing packed behind, whose memory is not V8's.
+    // Frees the compressor when the client goes away: V8 does not know of its memory.
     response.once("close", () => this.#packing.destroy());
     this.#packing.pipe(response);
     if (response.destroyed) this.#packing.destroy();

@@ -13,9 +13,9 @@ export class PaidLines {
   readonly #units: MonthUnits;
   readonly #rate: RateUnits;
   readonly #run: BatchRun;
-  /** The month is used up, for all the rest. */
+  /** The quota is used up: the problem of all further items. */
   #exhausted: ProblemError | null = null;
-  /** Of the hundred refused items that cost the next unit. */
+  /** Refused items so far, of the hundred that cost the next unit. */
   #refused = 0;
 
   constructor(units: MonthUnits, rate: RateUnits, run: BatchRun) {
@@ -25,8 +25,8 @@ export class PaidLines {
   }
 
   /**
-   * Asks the item, or its problem is the result. Resolves when the next one may come; null: at once. Nearly every line is put at once: a
-   * promise for each would cost as much as all the rest.
+   * Pays for the item and asks it, or writes its problem. Resolves when the next item may come; null: at once. Nearly every line is put at
+   * once: a promise for each would cost as much as all the rest.
    */
   put(item: Item): Promise<void> | null {
     const full = this.#run.room();
@@ -42,7 +42,7 @@ export class PaidLines {
     this.#run.put(item);
   }
 
-  /** Spends a unit of the month; where none is reserved, more are. */
+  /** Spends a unit of the month; reserves more if there is none. */
   async #spent(item: AskedItem): Promise<Item> {
     if (this.#units.spend()) return item;
     try {
@@ -52,11 +52,11 @@ export class PaidLines {
       if (error.code !== "quota_exceeded") return { problem: error, echo: item.echo };
       this.#exhausted = error;
     }
-    // Those of items that failed may have come back meanwhile.
+    // Units of failed items may have come back meanwhile.
     return this.#units.spend() ? item : { problem: this.#exhausted ?? new ProblemError("quota_exceeded"), echo: item.echo };
   }
 
-  /** What costs more than the batch's own unit of the rate is paid for. */
+  /** Pays for an item that costs more than the batch's own unit of the rate. */
   async #rated(item: Item): Promise<Item> {
     if (rateUnits(item) === 0) return item;
     try {

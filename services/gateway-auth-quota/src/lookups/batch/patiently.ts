@@ -1,4 +1,4 @@
-/** Limits whose store does not answer are asked for again a few times: a batch is worth the wait. */
+/** Asks for limits a few times if their store does not answer: a batch is worth the wait. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 

@@ -1,4 +1,4 @@
-/** The batches that are in progress at a time at this gateway: a quarter of the places is sure to each key, if need be in place of another key's batch. */
+/** Places for the batches in progress at this gateway. Each key is sure of a quarter of them: if none is free, a batch of another key ends. */
 
 import { ProblemError } from "@netfacts/contracts";
 import { Shares } from "@netfacts/messaging";
@@ -6,12 +6,12 @@ import { shortageOf } from "../../edge/shortage.ts";
 import type { VerifiedKey } from "../../keys/index.ts";
 import type { GatewayMetrics } from "../../metrics.ts";
 
-/** What one batch takes. */
+/** The place of one batch. */
 interface Place {
   readonly bucket: string;
   /** Gives the place back, once. */
   readonly free: () => void;
-  /** Ends the batch; its batch says how. */
+  /** Ends the batch; set by the batch itself. */
   takeBack: (problem: ProblemError) => void;
 }
 
@@ -28,7 +28,7 @@ export class BatchPlaces {
   }
 
   /**
-   * Takes a place: one that is free, or the last of the key that has most beyond its quarter, where this one has less.
+   * Takes a free place. If there is none and the key has less than its quarter, the newest batch of the key that is most beyond its own ends.
    *
    * @throws ProblemError `temporarily_overloaded`.
    */

@@ -15,7 +15,7 @@ export interface ProgressOptions {
 }
 
 const stepBytes = 1_024;
-/** The period is kept within a part of it. */
+/** Samples that a period has, if all of them are the turn of the client. */
 const samplesOfPeriod = 5;
 
 export class ProgressWatch {
@@ -23,7 +23,7 @@ export class ProgressWatch {
   readonly #timer: NodeJS.Timeout;
   #items = 0;
   #takenBefore: number;
-  /** In which it was the client's turn. They are counted instead of the time: a process that stands still takes none. */
+  /** Samples at which it was the client's turn. They stand for the time, because a process that stands still takes none. */
   #samples = 0;
 
   constructor(options: ProgressOptions) {

@@ -14,30 +14,30 @@ export const refusedOfUnit = 100;
 /** Characters of a refused item that count as one of the hundred: what a longer one costs to read rises with its length. */
 const refusedLength = 128;
 
-/** How many of the hundred the item is: 0 unless it is refused for what it is or for a limit of its key, not because we cannot answer. At most a hundred. */
+/** How many of the hundred a refused item counts as; at most all. 0: it is not refused, or only because the server cannot answer. */
 export function refusals(item: Item): number {
   if ("op" in item || errors[item.problem.code].status >= 500) return 0;
   return Math.min(refusedOfUnit, 1 + Math.floor((item.length ?? 0) / refusedLength));
 }
 
-/** Units for a document that was read up to here and cannot be read any further. */
+/** Units for a document that was refused after so many characters of its items were read. */
 export function unitsOfUnread(length: number): number {
   return Math.floor(length / (refusedLength * refusedOfUnit));
 }
 
-/** What the item adds to the unit of its batch. */
+/** Units that the item costs beyond the unit of its batch. */
 export function rateUnits(item: Item): number {
   return "op" in item && item.units > 1 ? item.units : 0;
 }
 
-/** What the items add together. */
+/** The sum of `rateUnits`. */
 export function unitsOf(items: readonly Item[]): number {
   return items.reduce((sum, item) => sum + rateUnits(item), 0);
 }
 
 export class RateUnits {
   readonly #pass: Pick<Pass, "payRate">;
-  /** What paid for each item that has no outcome yet. */
+  /** The payment of each item that has no outcome yet. */
   readonly #paid = new Map<Item, RatePaid>();
 
   constructor(pass: Pick<Pass, "payRate">) {
@@ -57,7 +57,7 @@ export class RateUnits {
     if (units > 0) await this.#take(units, also);
   }
 
-  /** Takes units that do not come back, if there are as many: the caller is refused for another reason. */
+  /** Takes units that do not come back; takes none if there are too few, since the caller is refused for another reason anyway. */
   async payUnread(units: number): Promise<void> {
     try {
       await this.payRefusals(units);
@@ -75,7 +75,7 @@ export class RateUnits {
     return paid;
   }
 
-  /** The item has its outcome: one that failed by our fault costs nothing. */
+  /** Call when the item has its outcome. One that failed by our fault costs nothing. */
   settle(item: AskedItem, problem: ProblemError | null): void {
     const paid = this.#paid.get(item);
     if (paid === undefined) return;
@@ -83,7 +83,7 @@ export class RateUnits {
     if (problem !== null && errors[problem.code].status >= 500) paid.giveBack(rateUnits(item));
   }
 
-  /** Items that were not asked cost nothing: the client is gone, or a limit refuses the document. */
+  /** Returns the units of items that were not asked, because the client is gone or a limit refuses the document. */
   abandon(asked: ReadonlySet<Item> = new Set()): void {
     for (const [item, paid] of this.#paid) if (!asked.has(item)) paid.giveBack(rateUnits(item));
     this.#paid.clear();
