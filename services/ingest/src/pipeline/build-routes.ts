@@ -20,20 +20,20 @@ import type { RibReading } from "./rib-readers.ts";
 
 type StoredObject = Manifest["ingest_objects"][string];
 
-/** What a manifest tells of; a table that misses more is told of enough. */
+/** Most gaps in updates that a manifest lists. */
 const gapsMax = 100;
 
 export interface BuiltRoutes {
   readonly columns: RoutesColumns;
   readonly entry: Pick<SectionEntry, "counts" | "peers_total" | "collectors" | "match_peers_min" | "updates_gaps">;
   readonly ingestObjects: Manifest["ingest_objects"];
-  /** What an operator should know of how they were built. */
+  /** Notes for the operator on how they were built. */
   readonly notes: readonly string[];
 }
 
 /**
- * Merges the RIBs, whatever their order, and stores the paths of each, which it then lets go of: `ribs` is empty in the end. The history is
- * carried on and stored as another object.
+ * Merges the RIBs, in any order, and stores the paths of each. Removes each from `ribs` as soon as possible to free its memory: the map is empty in the
+ * end. Continues the history, and stores it as another object.
  *
  * @param readHistory  of all tables before; read when the RIBs have been let go of.
  */
@@ -92,7 +92,7 @@ function gapsOf(collector: string, { updates }: RibReading): NonNullable<Section
   return (updates?.gaps ?? []).map(({ from, to }) => ({ collector, from: time(from), to: to === null ? null : time(to) }));
 }
 
-/** What the table shows is as of then, in Unix seconds, its updates applied; 0: it does not tell. */
+/** Time of the table with its updates applied, in Unix seconds; 0: unknown. */
 function timeOf({ report, updates }: RibReading): number {
   return Math.max(report.asOf ?? 0, updates?.report.asOf ?? 0);
 }

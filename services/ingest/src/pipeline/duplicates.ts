@@ -9,14 +9,14 @@ import type { SourceConfig } from "../sources/index.ts";
 import type { ListedSource } from "./listed-sources.ts";
 import { openSource, type StoredFile } from "./open-source.ts";
 
-/** A table with the name of its source and when it is of, in Unix seconds. */
+/** A table with the name of its source and the time of its data, in Unix seconds. */
 interface NamedTable {
   readonly name: string;
   readonly table: Pick<RibTable, "collectorId" | "peers" | "ipv4" | "ipv6">;
   readonly asOf: number;
 }
 
-/** A source that counts for nothing, and the one that has what it says. */
+/** A source that does not count, and the source that has the same content. */
 export interface Duplicate {
   readonly name: string;
   readonly of: string;
@@ -32,11 +32,11 @@ export function sameContentText(other: string): string {
 interface ReadContent {
   readonly source: ListedSource;
   readonly stored: StoredFile;
-  /** Bytes of what it unpacks to. */
+  /** Bytes of its decompressed content. */
   readonly unpacked: number;
 }
 
-/** The contents of a run's sources, however they are packed. */
+/** The contents of a run's sources, however they are compressed. */
 export class ReadContents {
   readonly #read = new Map<string, ReadContent[]>();
 
@@ -55,7 +55,7 @@ export class ReadContents {
     return null;
   }
 
-  /** For a source that was noted, and counts for nothing after all. */
+  /** Removes a source that was noted and turned out not to count. */
   forget(source: SourceConfig): void {
     const key = saidOf(source);
     const others = this.#read.get(key)?.filter((one) => one.source.name !== source.name);
@@ -63,7 +63,7 @@ export class ReadContents {
   }
 }
 
-/** What a source says of its content, as text: two that differ in it are two statements. */
+/** The settings that give a content its meaning, as text: the same file with other settings is not a duplicate. */
 function saidOf({ section, format, rangeType, covers }: SourceConfig): string {
   return JSON.stringify([section, format, rangeType, covers?.map(formatPrefix).sort()]);
 }
@@ -84,8 +84,8 @@ async function unpackedDigest({ source }: ReadContent, signal: AbortSignal): Pro
 }
 
 /**
- * Tables of one collector (the BGP identifier of their peer index) that have a peer in common (address and AS) and prefixes of the same family: the newest
- * counts, of equally new ones the first. Two files of one collector, one for each family, are no duplicates.
+ * Tables that do not count because a newer one is of the same collector: it has the same BGP identifier in its peer index, a peer in common (address
+ * and AS), and prefixes of the same family. If two are equally new, the first counts. Two files of one collector, one for each family, both count.
  */
 export function duplicateTables(tables: readonly NamedTable[]): Duplicate[] {
   const kept: NamedTable[] = [];

@@ -1,4 +1,4 @@
-/** Dates that cannot be right or that surprise: in the future, where a file is wrong in what everything else is judged by, and before the last import. */
+/** Dates of sources that are wrong or surprising: those in the future, and those before the last import. */
 
 import { statSync } from "node:fs";
 import { timestamp } from "@netfacts/contracts";
@@ -11,13 +11,13 @@ import type { Run } from "./run.ts";
 /** A registry's day begins up to so many seconds before that of UTC, in which its header is read. */
 const dayZoneSeconds = 14 * 3600;
 
-/** Of when the data of a source are. */
+/** The time of a source's data. */
 export interface SourceDate {
   /** RFC 3339. */
   readonly asOf: string;
   /** Whether the file itself says so. */
   readonly isTold: boolean;
-  /** The date that lies in the future, in words, where `future_dates: warn` lets it pass; `asOf` is then when the file was written. */
+  /** Warning about a date in the future that `future_dates: warn` allows: `asOf` is then when the file was written. Null: there is none. */
   readonly warning: string | null;
 }
 
@@ -29,10 +29,10 @@ export function futureText({ clockSkewMaxSeconds: skew, format }: SourceConfig, 
 }
 
 /**
- * Of when the data of a source are: what the file says, else `as_of`, else when the file was last written. Where a date of the future may pass, it is taken out
- * of the report, so that it is preferred to nothing.
+ * The time of a source's data: as the file says, else `as_of`, else when the file was last written. A date in the future that is allowed is removed from
+ * the report, so that this source is not taken for the newest.
  *
- * Throws `SourceError` for a date of the future, and for one before 1970.
+ * @throws SourceError for a date in the future that is not allowed, and for one before 1970.
  */
 export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
   const written = () => statSync(source.location).mtimeMs / 1000;
@@ -42,7 +42,7 @@ export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
       : source.asOf !== null
         ? [source.asOf, "its as_of in sources.yaml"]
         : [written(), "the time at which the file was written"];
-  // No snapshot can be named by it, and no data of ours are so old.
+  // The id of a snapshot cannot express it, and no data are so old.
   if (seconds < 0) throw new SourceError(source.location, null, `${what} ${timestamp(seconds * 1000)} is before 1970`);
   const future = futureText(source, Math.max(seconds, report.latestAt ?? 0), what);
   if (future === null) return { asOf: timestamp(seconds * 1000), isTold: report.asOf !== null, warning: null };
@@ -52,7 +52,7 @@ export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
   return { asOf: timestamp(Math.min(written() * 1000, Date.now())), isTold: false, warning: future };
 }
 
-/** When the data of a source were that the last snapshot has, or had before the source failed; null: it never had any. */
+/** The time of the source's data in the last snapshot, or of those before the source failed; null: there were none. */
 export function asOfBefore(source: SourceConfig, previous: PreviousSources): string | null {
   const entry = entryBefore(source, previous);
   return entry?.as_of ?? entry?.as_of_before ?? null;
@@ -70,11 +70,11 @@ function entryBefore(source: SourceConfig, previous: PreviousSources): SourceEnt
 }
 
 /**
- * What is told of data that are older than those of the last import; null: they are not. An operator may mean it, so that a step back is no
- * fault, unless the file itself tells a date at which the data were stale already when those of the last import were new. A date that a file
- * tells is compared with those that files told: when others were written says nothing of their data.
+ * A note on data that are older than those of the last import; null: they are not. A step back may be meant, so that it is only noted. It is refused
+ * if the file itself gives a date that is older by more than `stale_after`. A date from a file is compared only with dates from files: the time at which
+ * a file was written says nothing about its data.
  *
- * Throws `SourceError` for such data, unless the run accepts them for its section.
+ * @throws SourceError for such old data, unless the run accepts them for its section.
  */
 export function olderText(
   { previous, acceptShrink }: Pick<Run, "previous" | "acceptShrink">,

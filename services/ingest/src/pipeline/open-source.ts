@@ -7,7 +7,7 @@ import { headBytes, tailBytes, withLikeness } from "../readers/likeness.ts";
 import { type SourceContent, SourceError } from "../readers/reader-report.ts";
 import type { SourceConfig } from "../sources/index.ts";
 
-/** Of the file as it is stored. */
+/** Length and digest of the file as it is stored. */
 export interface StoredFile {
   readonly bytes: number;
   readonly sha256: string;
@@ -24,7 +24,7 @@ export interface OpenedSource {
   explained(error: unknown): unknown;
 }
 
-/** Of a source with a URL. */
+/** Why a source with a URL cannot be opened. */
 export const nothingFetched = "no usable version of it was fetched";
 
 /** Throws `SourceError` for a file that cannot be opened. The content throws the reason of `signal`. */
@@ -83,7 +83,7 @@ function tailOf(location: string): Uint8Array {
   }
 }
 
-/** Tables of routes unpack to some ten times their size, lists and JSON to twenty at most: what goes far beyond is made to fill memory and time. */
+/** Tables of routes decompress to about ten times their size, lists and JSON to at most twenty. A file far beyond that is made to exhaust memory and time. */
 const ratioMax = 100;
 /** Up to here any ratio is harmless. */
 const ratioFreeBytes = 64 << 20;

@@ -14,7 +14,7 @@ export interface Replacement {
 export interface PublishTurn {
   /** What other runs published since this one was started, in order. */
   readonly others: readonly Replacement[];
-  /** No other run is in progress: nothing that is stored and unnamed is still needed. */
+  /** No other run is in progress: stored objects that no manifest names are not needed. */
   readonly isAlone: boolean;
 }
 
@@ -22,12 +22,12 @@ export interface PublishTurn {
 export interface Joined {
   readonly manifest: Manifest;
   readonly replaces: string | null;
-  /** Sections that another run published meanwhile. They stay as it has them, and are compared with their sources again afterwards. */
+  /** Sections that another run published meanwhile. They stay as that run published them; the next run compares them with their sources. */
   readonly theirs: ReadonlySet<SectionName>;
 }
 
 /**
- * Puts what a run built upon what other runs published meanwhile. Of a section that both built, the published one stays: it serves
+ * Joins what a run built with what other runs published meanwhile. If both built a section, the published one stays: it is in service
  * already, and may have sources that this run did not see. Reads one manifest.
  *
  * @param manifest  as if nobody else had published.

@@ -18,10 +18,10 @@ import { draftSection, type SectionInputs, type SourcesBySection } from "./secti
 import { acceptedBefore, kindsBefore, refuseShrunk } from "./source-shrink.ts";
 import { type SideRecords, TableInputs } from "./table-readers.ts";
 
-/** What the sources of a run gave. */
+/** All that was read from the sources of a run. */
 export interface ReadSources {
   readonly inputs: SectionInputs;
-  /** Of each section that has one, in the order of the file. */
+  /** The sources of each section that has one, in the order of the file. */
   readonly sources: SourcesBySection;
   /** Names of sources that could not be read, in any version. */
   readonly failed: ReadonlySet<string>;
@@ -44,14 +44,14 @@ interface ReadListed {
   readonly stored: StoredFile;
   readonly side?: SideRecords | undefined;
   readonly date: SourceDate;
-  /** What is told of one whose content another source had: it was left out. */
+  /** Note on a source that was left out, because another one has the same content; null: it was not. */
   readonly same: string | null;
   /** Of a RIB; null where it has none. */
   readonly updates: ReadUpdates | null;
 }
 
 /**
- * Reads every source into the inputs, and tells the run's report of each.
+ * Reads every source into the inputs, and writes each into the run's report.
  *
  * Throws what a required source fails with, and the reason of the run's signal.
  */
@@ -105,8 +105,8 @@ export async function readAll(run: Run): Promise<ReadSources> {
 }
 
 /**
- * In the order of the list, but for two kinds of sources. Optional ones of VRPs, whose order makes no difference, come behind the required
- * ones: where two do not go together, the later one is refused. What threads read comes last: the others are read meanwhile.
+ * The order of the list, with two exceptions. Optional sources of VRPs come after required ones, since the later of two that do not go together is
+ * refused; their order makes no other difference. Sources that threads read come last, so that the others are read meanwhile.
  */
 function inReadingOrder(listed: readonly ListedSource[], isThreaded: (source: ListedSource) => boolean): ListedSource[] {
   const turnOf = (source: ListedSource) => (isThreaded(source) ? 2 : source.section === "vrps" && !source.required ? 1 : 0);
@@ -114,17 +114,19 @@ function inReadingOrder(listed: readonly ListedSource[], isThreaded: (source: Li
 }
 
 /**
- * Reads a source, or its last good version; where both fail, throws for a required one, and writes another down as failed. Throws also where the last good
- * version was taken back: neither that nor a section without the source is what the operator went back to.
+ * Reads a source. If that fails, reads the last good version of an optional one; if that fails too, records it as failed.
+ *
+ * @throws what a required source fails with. So it does for an optional one whose last good version was taken back: neither that version nor a
+ * section without the source is what the operator went back to.
  */
 async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Promise<void> {
   const { signal, report } = run;
   try {
     await readListed(run, found, source, null);
   } catch (error) {
-    // What a reader makes of being stopped is no fault of its source.
+    // A reader that was stopped also throws: that is not a fault of its source.
     signal.throwIfAborted();
-    // Nothing is the same as what was not used.
+    // No other source may count as a duplicate of one that was not used.
     found.contents.forget(source);
     const lastGood = source.required ? null : (source.fetched?.lastGood ?? null);
     const isTakenBack = lastGood?.isTakenBack === true;
@@ -140,7 +142,7 @@ async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Pro
       throw error;
     }
     if (error instanceof DataGivenUpError) found.givenUp.add(source.section);
-    // That everything was deleted is no fault.
+    // All stored observations were deleted: not a fault.
     if (error instanceof DataGivenUpError && source.format === storedFormat) return;
     report.sources.push(failedSourceReport(source, error as Error));
     if ((source.required || isTakenBack) && !(error instanceof DataGivenUpError)) throw error;
@@ -157,7 +159,7 @@ async function succeeds(work: () => Promise<void>): Promise<boolean> {
   }
 }
 
-/** @param newer  why its newest version cannot be used, where this is the one before. */
+/** @param newer  why the newest version cannot be used, if this is the last good one; null: this is the newest. */
 async function readListed(run: Run, found: Found, source: ListedSource, newer: Error | null): Promise<void> {
   const { report, stored, side, updates, date, same } = await readInto(run, found, source, newer === null);
   const { asOf, isTold, warning } = date;
@@ -166,7 +168,7 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
   for (const { section: name, accepted, skipped } of side === undefined ? [own] : [own, side]) {
     const section = found.sources[name] ?? { configs: [], entries: [] };
     found.sources[name] = section;
-    // Of what time data of the future are is not known: they are out of date from the first.
+    // The true time of data with a date in the future is not known: they are stale from the beginning.
     section.configs.push(warning === null ? source : { ...source, staleAfterSeconds: 0 });
     const isEarlier = newer !== null || source.fetched?.isEarlier === true;
     const error = [isEarlier ? earlierText : null, warning ?? same].filter((text) => text !== null).join("; ") || null;
@@ -178,7 +180,7 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
   if (updates !== null && isRibSource(source) && source.updates !== null) tellUpdates(run, found, source.updates, updates);
 }
 
-/** Throws for a source that cannot be trusted, that shrank too much, that is far older than before, or that does not go together with others: it adds nothing. */
+/** @throws for a source that cannot be trusted, shrank too much, is far older than before, or does not go together with others. It then adds nothing. */
 async function readInto(
   run: Run,
   { inputs: { tables, ribs }, contents }: Found,
@@ -215,7 +217,7 @@ function checkedDate(run: Run, source: ListedSource, report: ReaderReport, isNew
   return date;
 }
 
-/** Notes the content of a source; what is told where another one has it. */
+/** Notes the content of a source. @returns a note if another source has the same content; null: none has. */
 async function sameContent(
   { signal }: Run,
   contents: ReadContents,

@@ -23,7 +23,7 @@ export async function readSource(
   inputs: TableInputs,
 ): Promise<SourceReading> {
   const label = `read ${source.name}`;
-  // What was fetched was compared when it was.
+  // A fetched file was compared with its digest when it was fetched.
   if (source.format === "delegated" && source.fetch === undefined) await checkMd5Beside(source.location);
   const { content, stored, explained } = openSource(source, (done, total) => onProgress({ label, done, total, unit: "bytes" }), signal);
   try {
@@ -41,7 +41,7 @@ export async function readSource(
   }
 }
 
-/** The registry in a file's name: a first import has nothing else to tell one registry's file in the place of another's. */
+/** The registry in a file's name. On a first import nothing else shows that a file is in the place of another registry's. */
 function registryNamed({ location, fetched }: TableSource): string | null {
   const [, registry = null] =
     /(?:^|\/)delegated-(afrinic|apnic|arin|iana|lacnic|ripencc)(?:[-.][^/?#]*)?(?:[?#].*)?$/.exec(fetched?.url ?? location) ?? [];

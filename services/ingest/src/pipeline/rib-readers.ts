@@ -29,7 +29,7 @@ export interface RibReadersOptions {
 interface Thread {
   readonly source: RibSource;
   readonly reading: Promise<RibReading>;
-  /** Of the stored files, updates too as soon as it is known which there are. */
+  /** Bytes of the stored files, with those of updates as soon as these are known. */
   size: number;
   done: number;
 }
@@ -52,7 +52,7 @@ export class RibReaders {
       const size = sizeOf(source.location);
       if (size === null || size < least) continue;
       const thread = { source, size, done: 0, reading: this.#start(source, (done, total) => this.#tell(source.name, done, total)) };
-      // Whoever reads the source hears of it.
+      // `read` reports the error.
       thread.reading.catch(() => undefined);
       this.#threads.set(source.name, thread);
     }
@@ -67,7 +67,7 @@ export class RibReaders {
   async read(source: RibSource): Promise<RibReading> {
     const thread = this.#threads.get(source.name);
     const { onProgress, signal } = this.#options;
-    // What a source had before is no other thread's matter.
+    // The thread reads the newest version; an earlier one is read here.
     if (thread !== undefined && thread.source.location === source.location) {
       this.#shown = true;
       this.#tell(source.name, thread.done, thread.size);
@@ -84,7 +84,7 @@ export class RibReaders {
     await Promise.all([...this.#workers].map((worker) => worker.terminate()));
   }
 
-  /** Shown are all threads as one: their bytes come in no order. */
+  /** Reports the progress of all threads as one, since their bytes come in no order. */
   #tell(name: string, done: number, total: number | null): void {
     const thread = this.#threads.get(name);
     if (thread === undefined) return;

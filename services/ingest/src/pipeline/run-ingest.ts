@@ -1,4 +1,4 @@
-/** A run of ingest: read, build, verify, publish. What served before stays until the last step. */
+/** A run of ingest: read, build, verify, publish. The previous snapshot serves until the last step. */
 
 import { type Manifest, type SectionName, sealManifest, sectionNames } from "@netfacts/snapshot";
 import { isDiskFull, type StatedSection } from "@netfacts/storage";
@@ -26,9 +26,12 @@ export class IngestError extends Error {
 /**
  * Imports the sources of a configuration and publishes one snapshot.
  *
- * A required source that cannot be trusted ends the run with `IngestError`, as does a full disk; an optional one is reported
- * and left out, or read in its last good version where that was kept; a section none of whose sources could be read, or that shrank too
- * much, stays as the last snapshot has it. Withdrawn are one whose RTR data were given up, and ASPAs that no source has any more.
+ * - A required source that cannot be trusted ends the run, as does a full disk.
+ * - An optional source that cannot be trusted is reported. Its last good version is read if that was kept; otherwise it is left out.
+ * - A section stays as the last snapshot has it if none of its sources could be read, or if it shrank too much.
+ * - A section is withdrawn if its RTR session gave up the data. ASPAs are withdrawn if no source has any more.
+ *
+ * @throws IngestError
  */
 export async function runIngest(options: RunOptions): Promise<RunReport> {
   const report = new OngoingReport(options.config);
@@ -51,7 +54,7 @@ export async function runIngest(options: RunOptions): Promise<RunReport> {
 /** @returns the manifest of a snapshot that is stored, verified and not published. */
 async function prepare(run: Run): Promise<Manifest> {
   const read = await stage(run, "read", () => readAll(run));
-  // The build lets go of the RIBs.
+  // Taken before the build, which empties `ribs`.
   const collectors = [...read.inputs.ribs].map(([source, { sample }]) => ({ source, sample }));
   const manifest = sealManifest(await stage(run, "build", () => build(run, read)));
   await stage(run, "verify", () => verify(run, manifest, { collectors, tables: read.inputs.tables }));
@@ -98,14 +101,14 @@ async function publish(run: Run, verified: Manifest, { others, isAlone }: Publis
   const { store, report, onProgress } = run;
   const { manifest, replaces, theirs } = await joinOthers(run, verified, others);
   const built = new Set(report.sections.flatMap(({ name, kept }) => (kept || theirs.has(name) ? [] : [name])));
-  // What is built now was asked for, or is of newer versions.
+  // A section that is built now was asked for, or has newer versions: nothing in it is taken back any more.
   const takenBack = (await store.takenBack()).filter(({ section }) => !built.has(section));
-  // What was read and kept is of the snapshot that was current then: over another one it must not go.
+  // The kept sections are of the snapshot that was current when the run began: no other one may be replaced.
   await stage(run, "publish", () => store.publish(manifest, { replaces, isAlone, takenBack }));
   report.sections = joinedReports(report.sections, manifest, theirs);
   commitStatements(run);
   onProgress({ label: "publish", done: 1, total: 1, unit: "steps" });
-  // One that is damaged was replaced, although its id is the same.
+  // A damaged snapshot has no `previous`: it was replaced, although the id is the same.
   const before = replaces === run.replaces ? run.previous?.id : replaces;
   return report.complete({ snapshot: manifest.id, unchanged: before === manifest.id, error: null });
 }
@@ -127,7 +130,7 @@ function joinedReports(reports: RunReport["sections"], { sections }: Manifest, t
 const joinedNote =
   "another run published this section while this run was in progress; its version is in use, and the next run compares the sources again";
 
-/** What was published is what operators are shown. */
+/** Makes the statements of the published sections those that operators see. */
 function commitStatements({ statements, report }: Run): void {
   if (statements === null) return;
   statements.commit(new Set(report.sections.flatMap(({ name, kept }) => (kept ? [] : [name]))));

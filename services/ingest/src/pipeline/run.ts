@@ -1,4 +1,4 @@
-/** One run of ingest: what each of its steps needs, made once. */
+/** One run of ingest: its options, and what all of its steps share. */
 
 import { type Manifest, NewerManifestError, type SectionName, type SnapshotStore, SnapshotUnavailableError } from "@netfacts/snapshot";
 import type { ObservationRepository } from "@netfacts/storage";
@@ -19,26 +19,26 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Awaited before the pointer moves; a rejection ends the run, and nothing is published. Undefined: no other run is in progress. */
   beforePublish?(): Promise<PublishTurn | undefined>;
-  /** Sections that may lose what they like against the last snapshot, and their sources against their last good versions. */
+  /** Sections for which no loss is refused: against the last snapshot, or of their sources against the last good versions. */
   readonly acceptShrink?: readonly SectionName[];
   /** Where stored observations are; absent: none are read. */
   readonly observations?: ObservationRepository | undefined;
-  /** Where it leaves what sources say of ASes, for operators; absent: nowhere. */
+  /** Takes what sources say of ASes, for operators; absent: it is discarded. */
   readonly statements?: StatementFiles;
-  /** A run of small sections that somebody waits for: sections that it keeps are not read again. They serve, and others look after them. */
+  /** A run of small sections that somebody waits for: sections that it keeps are not read again to verify them, since they are in service. */
   readonly isBeside?: boolean;
   /** Size of a stored RIB from which on a thread of its own reads it; default 1 MiB. */
   readonly ribThreadBytesMin?: number;
 }
 
-/** What does not change while a run lasts, and the report that grows with it. A step takes the run and what it works on. */
+/** The state that all steps of a run share. Only the report grows; nothing else changes. */
 export interface Run extends Required<Pick<RunOptions, "config" | "store" | "onProgress" | "signal" | "acceptShrink">> {
   readonly observations: ObservationRepository | undefined;
   readonly statements: StatementFiles | null;
   readonly isBeside: boolean;
   /** The sources, as they are read. */
   readonly listed: readonly ListedSource[];
-  /** Has begun to read the large RIBs; to be stopped when the run ends. */
+  /** Reads the large RIBs already. Stop it when the run ends. */
   readonly ribReaders: RibReaders;
   /** Id of the snapshot that was current when the run began; null: there was none. Only this one may be replaced. */
   readonly replaces: string | null;
@@ -48,7 +48,7 @@ export interface Run extends Required<Pick<RunOptions, "config" | "store" | "onP
   readonly report: OngoingReport;
 }
 
-/** Throws the reason of `signal`, and what reading the current manifest throws. */
+/** @throws the reason of `signal`, and what reading the current manifest throws */
 export async function beginRun(options: RunOptions, report: OngoingReport): Promise<Run> {
   const { config, store, onProgress = () => {}, acceptShrink = [], observations, ribThreadBytesMin: threadBytesMin } = options;
   const { statements = null, isBeside = false } = options;
@@ -78,8 +78,9 @@ export async function beginRun(options: RunOptions, report: OngoingReport): Prom
 }
 
 /**
- * The current manifest; a damaged one counts as none, since this run is about to replace it. Throws `SnapshotUnavailableError`, and `SnapshotError` for one of a
- * newer program: what was only not to be had here and now must not be forgotten.
+ * The current manifest; a damaged one counts as none, since this run is about to replace it.
+ *
+ * @throws SnapshotUnavailableError, or SnapshotError for a manifest of a newer program. Such a manifest may be good, so that the run must not go on without it.
  */
 async function lastManifest(store: SnapshotStore, id: string | null): Promise<Manifest | null> {
   if (id === null) return null;

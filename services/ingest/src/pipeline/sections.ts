@@ -37,7 +37,7 @@ export interface BuiltSnapshot {
   readonly sections: { [S in SectionName]?: SectionEntry };
   /** Null: as before. */
   readonly ingestObjects: Manifest["ingest_objects"] | null;
-  /** What an operator should know of how sections were built. */
+  /** Notes for the operator on how sections were built. */
   readonly notes: Readonly<Partial<Record<SectionName, readonly string[]>>>;
 }
 
@@ -64,8 +64,8 @@ export function draftSection(
 }
 
 /**
- * Builds the sections that have sources and stores each before the next is begun. Inputs are let go of as soon as they are not
- * needed any more, and are empty in the end.
+ * Builds the sections that have sources, and stores each before the next is begun. Removes inputs as soon as they are not needed any more, to free their
+ * memory: they are empty in the end.
  *
  * A section that shrank too much is left out, and the run keeps the last one. VRPs are compared with the last routes when no routes were built.
  */
@@ -118,9 +118,12 @@ function routeTable(columns: RoutesColumns): RouteTable {
 }
 
 /**
- * `as_of` of a section is that of its oldest source, standing ones (`isStanding`) apart where there are others. It is stale from when the first of its sources is, and its next version is
- * expected when that of the first of them is; a source that never goes stale has no say in either. Where one may, the section is stale
- * too from the time at which the first of its records expires.
+ * The times of a section.
+ *
+ * - `as_of` is that of its oldest source. Standing sources (`isStanding`) count only if there are no others.
+ * - It becomes stale when the first of its sources does, and its next version is expected when that of the first source is. Sources that never become
+ *   stale do not count for either.
+ * - If any of its sources may become stale, it is stale also from the time at which the first of its records expires.
  */
 function timesOf(
   { configs, entries }: SectionSources,
@@ -144,7 +147,7 @@ function timesOf(
   return { version: version(asOf), as_of: asOf, stale_after_seconds: first(staleAfter), interval_seconds: first(nextAfter) };
 }
 
-/** A section that stays as it was: each of its sources says why it is not of the last run. Without a reason it is as before. */
+/** The entry of a section that stays as it was. Each of its sources says why it was not imported; without a reason it stays as it was. */
 function keptSection(entry: SectionEntry, failed: ReadonlySet<string>, isRefused: boolean): SectionEntry {
   const sources = entry.sources.map((source) => {
     const lastRun = failed.has(source.name) ? unreadKeptText : isRefused ? refusedText : null;
@@ -158,8 +161,8 @@ function keptSection(entry: SectionEntry, failed: ReadonlySet<string>, isRefused
 export type ManifestContent = Pick<Manifest, "sample_data" | "sections" | "removed_sections" | "ingest_objects">;
 
 /**
- * Completes the manifest's content: sections that were not built stay as the last manifest has them, but for those that are withdrawn. A
- * snapshot that keeps a section of the sample dataset is sample data still.
+ * Completes the manifest's content: sections that were not built stay as the last manifest has them, except those that are withdrawn. A
+ * snapshot that keeps a section of the sample dataset still counts as sample data.
  */
 export function completeManifest(
   { config, previous, shrink }: Run,

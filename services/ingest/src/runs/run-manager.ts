@@ -23,7 +23,7 @@ export interface Activation {
 export interface RunManagerDeps {
   readonly store: Pick<Store, "runs" | "audit">;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "getObject" | "publish" | "takenBack">;
-  /** Puts back what served where the store lost everything, so that no run takes an empty store for a first import. @throws SnapshotError */
+  /** Restores the snapshot in service if the store lost everything, so that no run takes an empty store for a first import. @throws SnapshotError */
   restore(): Promise<void>;
   /** Path of the sources.yaml; empty: none is set. */
   readonly sources: string;
@@ -43,7 +43,7 @@ export interface RunManagerDeps {
   readonly clock: { now(): number };
 }
 
-/** Who asks for a run: for its record, and for the audit. */
+/** The requester of a run, for its record and for the audit. */
 export interface Starter {
   /** `key:7Q9M3W8K`, `start`, `schedule`. */
   readonly actor: string;
@@ -61,7 +61,7 @@ export class RunInProgressError extends Error {
   }
 }
 
-/** A run from its beginning to its end, or the putting in order before the first one. */
+/** A run from its beginning to its end, or the clean-up before the first one. */
 interface Occupation {
   /** Of the run, once it has one. */
   id: string | null;
@@ -73,7 +73,7 @@ interface Occupation {
 
 type RunForm = Pick<ThreadRunOptions, "acceptShrink" | "isBeside">;
 
-/** What a run is to do, and how the audit has it. */
+/** The task of a run, and its entry in the audit. */
 interface Task {
   readonly place: "current" | "beside";
   readonly action: "run.start" | "snapshot.rollback";
@@ -94,7 +94,7 @@ export class RunManager {
   readonly #deps: RunManagerDeps;
   readonly #term: Term;
   readonly #activation: Activation;
-  /** What keeps a run from being started, and one that runs beside others. */
+  /** The work that prevents a run from being started, and the run beside it. */
   readonly #occupied: { current: Occupation | null; beside: Occupation | null } = { current: null, beside: null };
   readonly #order = new PublishOrder();
   readonly #stopping = new AbortController();
@@ -106,7 +106,7 @@ export class RunManager {
     this.#activation = activation;
   }
 
-  /** Puts in order what a leader before left behind; on a fresh installation begins the first import. */
+  /** Cleans up what an earlier leader left behind; on a fresh installation begins the first import. */
   async takeOver(): Promise<void> {
     const { snapshots, sources, log } = this.#deps;
     const occupation = this.#occupy("current");
@@ -138,7 +138,7 @@ export class RunManager {
     return (await this.#begin(starter, this.#import(scope, { acceptShrink: [], isBeside: false }))).outcome;
   }
 
-  /** The same beside a run that may be in progress, for a few small sections. What both build is of the one that publishes first. @throws as `start` */
+  /** The same beside a run that may be in progress, for a few small sections. If both build a section, the one that is published first stays. @throws as `start` */
   async runBeside(starter: Starter, scope: RunScope): Promise<RunOutcome> {
     return (await this.#begin(starter, this.#import(scope, { acceptShrink: [], isBeside: true }))).outcome;
   }
@@ -339,7 +339,7 @@ export class RunManager {
 
   async #keepEnd(run: RunRecord): Promise<void> {
     const { store, log } = this.#deps;
-    // The leader after us has ended it by now, or will.
+    // The next leader has ended it by now, or will.
     if (this.#term.signal.aborted) return;
     await store.runs.save(run).catch((err: unknown) => log.error({ err, run: run.id }, "the result of a run could not be saved"));
   }

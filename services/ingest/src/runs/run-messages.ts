@@ -1,4 +1,4 @@
-/** What a run's thread and the process that started it tell each other. */
+/** The messages between a run's thread and the process that started it. */
 
 import type { SectionName, StoreSource } from "@netfacts/snapshot";
 import type { ReadyFiles } from "../fetch/ready-files.ts";

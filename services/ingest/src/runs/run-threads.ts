@@ -1,4 +1,4 @@
-/** Runs ingest in a thread of its own; what the thread must ask or tell goes through here. */
+/** Runs ingest in a thread of its own, and passes messages between the thread and its process. */
 
 import type { StoreSource } from "@netfacts/snapshot";
 import { SpareThread } from "@netfacts/threads";
@@ -22,7 +22,7 @@ export type RunOutcome =
 /** A thread that builds hears nothing; it may be ended, as it cannot publish without being told to. */
 const stopMsMax = 2_000;
 
-/** A run reads millions of records that are soon done with: left to itself the engine keeps 128 MiB for those alone. */
+/** A run reads millions of short-lived records. By default the engine keeps 128 MiB for these alone. */
 const youngMbMax = 48;
 
 /** Runs into one store, each in a thread of its own. After a run the thread of the next one is started, and waits with its modules loaded. */

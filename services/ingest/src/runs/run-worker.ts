@@ -1,4 +1,4 @@
-/** A run's thread: building a table of millions of routes stops whatever else its thread does, and leases do not wait. */
+/** The thread of a run. It is apart from the main thread, since building a table of millions of routes blocks, and leases do not wait. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { openStoreSource, prepareStoreSource } from "@netfacts/snapshot";
@@ -34,7 +34,7 @@ async function confirm(): Promise<PublishTurn> {
   throw new Error(given.kind === "refused" ? given.message : "stopped");
 }
 
-/** The list as the process read it that asks for the run. */
+/** The list as the process that asks for the run read it. */
 function listedWith(config: SourcesConfig, files: ReadyFiles): SourcesConfig {
   return readyFile(files, storedSource.name) === undefined ? config : { ...config, sources: [...config.sources, storedSource] };
 }

@@ -1,4 +1,4 @@
-/** How each configured source fares: out of the reports of the last runs, the snapshot that is served, and the leader's schedule. */
+/** The state of each configured source, from the reports of the last runs, the snapshot in service and the leader's schedule. */
 
 import type { IngestSource, SourceSchedule } from "@netfacts/contracts";
 import { timestamp } from "@netfacts/contracts";
