@@ -2,7 +2,6 @@
 
 import { randomUUID } from "node:crypto";
 import { networkInterfaces } from "node:os";
-import { join } from "node:path";
 import type { Broadcast } from "@netfacts/pod";
 import { type Logger, listenAt, type Metrics, type ServiceApp, urlHost } from "@netfacts/runtime";
 import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
@@ -17,9 +16,8 @@ import { installSnapshotRoutes } from "./http/snapshot-routes.ts";
 import { Leadership, type Term } from "./leadership/leadership.ts";
 import { createIngestMetrics } from "./metrics.ts";
 import { overridesIn } from "./overrides/override-file.ts";
-import { ActivationCoordinator, type ActivationOutcome, type ActivationSettings } from "./publish/activation-coordinator.ts";
-import { SnapshotCopy } from "./publish/snapshot-copy.ts";
-import { TermWork } from "./schedule/term-work.ts";
+import type { ActivationSettings } from "./publish/activation-coordinator.ts";
+import { type OpenTerm, openTerm } from "./schedule/open-term.ts";
 import { StateFolder } from "./state-folder.ts";
 import { type ObservationsConfig, uploadBounds } from "./uploads/config-schema.ts";
 import type { ObservationSource } from "./uploads/open-observations.ts";
@@ -71,9 +69,8 @@ export function buildService(deps: IngestDeps): IngestApp {
   const fetching = fetchContext(config);
   let url = "";
   let leadership: Leadership | null = null;
-  let current: { readonly work: TermWork; readonly activation: ActivationCoordinator } | null = null;
-  /** Resolves when nothing of the last term is under way. */
-  let termEnded: Promise<unknown> = Promise.resolve();
+  /** The last term, which may have ended. */
+  let current: OpenTerm | null = null;
 
   const led = () => (leadership?.term ? current : null);
   const http = createServer({ proxyToken: config.PROXY_TOKEN, errorDocsBase: config.ERROR_DOCS_BASE, metrics, log });
@@ -102,34 +99,7 @@ export function buildService(deps: IngestDeps): IngestApp {
   installObservationRoutes(http, { uploads, sources: config.SOURCES });
 
   const onTerm = (term: Term): void => {
-    const activation = new ActivationCoordinator({
-      broadcast: deps.broadcast,
-      store: snapshots,
-      settings: deps.activation ?? {},
-      events: {
-        activated(outcome) {
-          observePods(outcome);
-          log.info(podsOf(outcome), "snapshot activated");
-        },
-        heldBack(outcome) {
-          observePods(outcome);
-          log.error(
-            podsOf(outcome),
-            "every pod rejected the snapshot and continues to serve the previous one; fix the reported causes and start a new run",
-          );
-        },
-        refused: (id) => copy.doubt(id),
-      },
-    });
-    activation.start();
-    const copy = new SnapshotCopy({
-      folder: join(config.INGEST_STATE_DIR, "serving"),
-      store: snapshots,
-      activate: (id) => activation.activate(id),
-      repaired: (id) => activation.announceRepaired(id),
-      log,
-    });
-    const work = new TermWork(
+    current = openTerm(
       {
         sources: config.SOURCES,
         stateFolder: config.INGEST_STATE_DIR,
@@ -140,26 +110,14 @@ export function buildService(deps: IngestDeps): IngestApp {
         snapshots,
         snapshotSource: deps.snapshotSource,
         observations: { ...deps.observations, config },
-        restore: () => copy.restore(),
-        activation,
+        broadcast: deps.broadcast,
+        activation: deps.activation ?? {},
         metrics,
         log,
         clock,
       },
       term,
     );
-    current = { work, activation };
-    metrics.leads.set({}, 1);
-    term.signal.addEventListener("abort", () => {
-      metrics.leads.set({}, 0);
-      metrics.endTerm();
-      const heard = activation.stop().catch((err: unknown) => log.warn({ err }, "still waiting for reports of pods"));
-      termEnded = Promise.all([copy.stop(), work.close(), heard]);
-    });
-    void work.start(() => copy.start());
-  };
-  const observePods = ({ loaded, refused, loading }: ActivationOutcome): void => {
-    for (const [outcome, pods] of Object.entries({ loaded, refused, loading })) metrics.pods.set({ outcome }, pods.length);
   };
   metrics.leads.set({}, 0);
   const stateFolder = new StateFolder({ folder: config.INGEST_STATE_DIR, log, explain: (fault) => deps.explain("state", fault) });
@@ -199,16 +157,12 @@ export function buildService(deps: IngestDeps): IngestApp {
       // First the schedule and the run, whose end is kept while this process still leads.
       await current?.work.stop();
       await leadership?.stop();
-      await termEnded;
+      await current?.ended;
     },
     ready: () => leadership !== null && stateFolder.fault === null,
     url: () => url,
     leads: () => leadership !== null && leadership.term !== null,
   };
-}
-
-function podsOf({ id, waitedMs, loaded, refused, loading }: ActivationOutcome): object {
-  return { snapshot: id, waited_ms: waitedMs, loaded, refused, loading };
 }
 
 /** Where others reach this server: where it listens on every address, at the first that is not loopback, of IPv4 if there is one. */
