@@ -1,8 +1,11 @@
 /** The first stage of a run: reads each source once, and decides which of them count. */
 
+import { stat } from "node:fs/promises";
 import type { SectionName, SourceEntry } from "@netfacts/snapshot";
+import { referredVersion } from "../fetch/referred-feeds.ts";
 import type { ReaderReport } from "../readers/reader-report.ts";
 import { isStanding, type SourceConfig, sectionOf, storedFormat } from "../sources/index.ts";
+import { sha256Of } from "../updates/update-files.ts";
 import { duplicateTables, ReadContents, sameContentText } from "./duplicates.ts";
 import { haveAspasEnded } from "./ended-aspas.ts";
 import { asOfBefore, dateOf, olderText, type SourceDate, toldBefore } from "./future-date.ts";
@@ -144,9 +147,26 @@ async function readOrLeaveOut(run: Run, found: Found, source: ListedSource): Pro
     if (error instanceof DataGivenUpError) found.givenUp.add(source.section);
     // All stored observations were deleted: not a fault.
     if (error instanceof DataGivenUpError && source.format === storedFormat) return;
-    report.sources.push(failedSourceReport(source, error as Error));
+    report.sources.push({ ...failedSourceReport(source, error as Error), sha256: await versionOnDisk(source, signal) });
+    signal.throwIfAborted();
     if ((source.required || isTakenBack) && !(error instanceof DataGivenUpError)) throw error;
     found.failed.push(source);
+  }
+}
+
+/**
+ * The version of a local file as it is behind a failed reading: another one than was to be read where it is being written. Null for sources that are
+ * no local file, and for what cannot be read.
+ */
+async function versionOnDisk({ location, fetch, format, feeds }: ListedSource, signal: AbortSignal): Promise<string | null> {
+  if (fetch !== undefined || format === "rtr" || format === storedFormat) return null;
+  try {
+    // A pipe may have no end.
+    if (!(await stat(location)).isFile()) return null;
+    const sha256 = await sha256Of(location, signal);
+    return feeds === undefined ? sha256 : referredVersion(sha256, feeds);
+  } catch {
+    return null;
   }
 }
 

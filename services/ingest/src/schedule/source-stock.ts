@@ -239,7 +239,9 @@ export class SourceStock {
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
         // It was known, and left out.
         if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
-        const isAway = this.state(source).file !== null && !(await canBeRead(source));
+        // Written while the run read it.
+        const isOtherNow = told.state === "failed" && told.sha256 !== null && told.sha256 !== file.sha256;
+        const isAway = isOtherNow || (this.state(source).file !== null && !(await canBeRead(source)));
         const refused = {
           sha256,
           bounds: boundsOf(source),

@@ -82,10 +82,10 @@ export async function filesSince(
   return [...files];
 }
 
-/** Of a whole file. */
-export async function sha256Of(path: string): Promise<string> {
+/** Of a whole file. Rejects when `signal` is aborted. */
+export async function sha256Of(path: string, signal?: AbortSignal): Promise<string> {
   const digest = createHash("sha256");
-  for await (const chunk of createReadStream(path)) digest.update(chunk as Buffer);
+  for await (const chunk of createReadStream(path, { signal })) digest.update(chunk as Buffer);
   return digest.digest("hex");
 }
 

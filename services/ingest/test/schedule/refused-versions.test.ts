@@ -120,6 +120,33 @@ test("a bad file that is written again, unchanged, while a run reads it is not r
 });
 
 test.each([true, false])(
+  "a file that was being written, with the content that it had, while a run read it is read again as soon as it is whole (required: %s)",
+  async (required) => {
+    const own = join(world.folder, "own");
+    const whole = delegatedFile("arin", 4);
+    writeFileSync(own, whole);
+    world.files.set("/ripe", delegatedFile());
+    world.list(`  - {name: ripe, section: allocations, format: delegated, location: "URL/ripe", allow_private: true, interval: 90s}
+  - {name: own, section: allocations, format: delegated, location: own, required: ${required}}`);
+    const accepted = async () => (await world.manifest())?.sections.allocations?.sources.map((source) => source.accepted);
+    const look = async (seconds: number) => {
+      world.pass(seconds * 1_000);
+      await world.look();
+      return [await accepted(), world.runs.length];
+    };
+    expect(await look(0)).toEqual([[10, 4], 1]);
+    expect(await look(60)).toEqual([[10, 4], 1]);
+    // Now the other one is due, and this one is not.
+    world.files.set("/ripe", delegatedFile("ripencc", 12, "20251122"));
+    writeFileSync(own, whole.slice(0, -30));
+    expect(await look(30)).toEqual([required ? [10, 4] : [12, 0], 2]);
+    writeFileSync(own, whole);
+    expect(await look(60)).toEqual([[12, 4], 3]);
+    expect(await look(60)).toEqual([[12, 4], 3]);
+  },
+);
+
+test.each([true, false])(
   "a file that a run did not find is read as soon as it is back, also with the same content (required: %s)",
   async (required) => {
     const own = join(world.folder, "own");
