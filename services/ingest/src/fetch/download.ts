@@ -97,7 +97,8 @@ async function receive(
     await folder.dropPartial();
     throw new FetchError("damaged", `${where}: the file changed on the server during the download`);
   }
-  const encoding = response.headers["content-encoding"] ?? "identity";
+  // An empty one, as some proxies leave it, is none (RFC 9110 §5.6.1).
+  const encoding = response.headers["content-encoding"] || "identity";
   if (!["identity", "gzip", "x-gzip"].includes(encoding.toLowerCase()))
     throw new FetchError("refused", `${where}: the server used the encoding ${encoding.slice(0, 20)}, which was not requested`);
   const start = partial?.bytes ?? 0;

@@ -171,6 +171,11 @@ test("packed on the way it is kept as it came; a packed file, and one with a dig
   expect((await failure(place.fetch(`${server.url}/a`))).message).toContain("the encoding br, which was not requested");
 });
 
+test("an empty Content-Encoding is none", async () => {
+  server.behave((_request, socket) => answer(socket, 200, { "content-encoding": "" }, first));
+  expect((await place.fetch(`${server.url}/a`)).content).toEqual(first);
+});
+
 test("of dated files the newest that exists is taken, and the one that is there already is not fetched again", async () => {
   const dated = { everySeconds: 7_200 };
   const url = `${server.url}/rib.{yyyyMMdd}.{HHmm}.bz2`;
