@@ -74,7 +74,8 @@ export async function readGeofeedReferences(content: SourceContent): Promise<Ref
   const { lines, ended } = await forEachLine(
     file,
     chunks,
-    (bytes, start, stop, line) => {
+    (bytes, lineStart, stop, line) => {
+      const start = line === 1 && hasByteOrderMark(bytes, lineStart) ? lineStart + 3 : lineStart;
       // Of a line that is too long nothing is known but that it was there.
       const isNext = line === lastLine + 1;
       lastLine = line;
@@ -91,7 +92,7 @@ export async function readGeofeedReferences(content: SourceContent): Promise<Ref
         closeAttribute(object);
         if (!begunBy.includes(first | 0x20)) return;
       }
-      const [attribute, value] = attributeOf(textOf(bytes, start, stop).replace(line === 1 ? byteOrderMark : "", ""));
+      const [attribute, value] = attributeOf(textOf(bytes, start, stop));
       const isIpv6 = attribute === "inet6num";
       if (object !== null) object.open = { attribute, value };
       else if (isIpv6 || attribute === "inetnum") {
@@ -127,10 +128,13 @@ const hash = 0x23;
 const percent = 0x25;
 /** Attributes that count begin with one of these letters: geofeed, remarks, last-modified. */
 const begunBy = [0x67, 0x72, 0x6c];
-const byteOrderMark = "\u00ef\u00bb\u00bf";
 
 function textOf(bytes: Uint8Array, start: number, stop: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, stop - start).toString("latin1");
+}
+
+function hasByteOrderMark(bytes: Uint8Array, start: number): boolean {
+  return bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf;
 }
 
 /** RFC 2622 §2: a space, a tab or a plus in place of a name. */

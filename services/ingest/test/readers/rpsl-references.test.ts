@@ -30,6 +30,16 @@ test("an inetnum object has two addresses, or a prefix as LACNIC writes it", asy
   ]);
 });
 
+test.each(["", "# a comment\n", "% a comment\n#\n", "\n"])(
+  "a byte order mark before %j takes nothing from the first object",
+  async (first) => {
+    const dump = `${first}inetnum: 192.0.2.0 - 192.0.2.255\ngeofeed: https://one.example/\n`;
+    const found = ["192.0.2.0 192.0.2.255 https://one.example/ 0"];
+    expect(await referencesIn(`\ufeff${dump}`)).toEqual(found);
+    expect(await referencesIn(`\ufeff${dump}`, 1)).toEqual(found);
+  },
+);
+
 test("an object refers to a geofeed by its attribute, or by a remark of exactly that form", async () => {
   const dump = `# a comment
 % another one
