@@ -24,7 +24,7 @@ export interface ReadyFile {
   readonly lastGood: LastGood | null;
   /** The newest version is one that a run could not use, and this is the one before. */
   readonly isEarlier?: true;
-  /** Of a list that the operator writes: the newest versions of other sources that it may not go together with, as text. */
+  /** Of a list that the operator writes: the newest versions of other sources that it may not go together with, as text. Of a registry's file on disk: its `.md5`. */
   readonly beside?: string;
   /** Of an RTR source: why its session gave up the data; there is no file then. */
   readonly givenUp?: string;

@@ -16,16 +16,13 @@ export async function checkMd5Beside(location: string): Promise<void> {
   const file = `${location}.md5`;
   let text: string;
   try {
-    const found = await stat(file);
-    // A pipe would be waited for.
-    if (!found.isFile()) throw new SourceError(file, null, "cannot be read: it is not a file");
-    text = await readFile(file, "latin1");
+    text = await textOf(file);
   } catch (cause) {
     if (cause instanceof SourceError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return;
     throw new SourceError(file, null, `cannot be read: ${systemReason(cause)}`, { cause });
   }
-  const told = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text.slice(0, 4096))?.[0]?.toLowerCase();
+  const told = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text)?.[0]?.toLowerCase();
   if (told === undefined) throw new SourceError(file, { line: 1 }, "has no MD5 digest (32 hexadecimal digits)");
   try {
     if ((await md5Of(createReadStream(location))) === told || (await md5Of(openContent(location).stream)) === told) return;
@@ -34,6 +31,17 @@ export async function checkMd5Beside(location: string): Promise<void> {
     return;
   }
   throw new SourceError(location, null, `does not match the digest in ${file} (${told})`);
+}
+
+/** What there is beside a file, as text: beside another digest, a file that was refused may be good. Undefined: nothing. Never rejects. */
+export function md5Beside(location: string): Promise<string | undefined> {
+  return textOf(`${location}.md5`).catch(({ code, message }: NodeJS.ErrnoException) => (code === "ENOENT" ? undefined : (code ?? message)));
+}
+
+async function textOf(file: string): Promise<string> {
+  // A pipe would be waited for.
+  if (!(await stat(file)).isFile()) throw new SourceError(file, null, "cannot be read: it is not a file");
+  return (await readFile(file, "latin1")).slice(0, 4096);
 }
 
 async function md5Of(chunks: AsyncIterable<Uint8Array>): Promise<string> {

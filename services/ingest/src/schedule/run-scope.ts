@@ -2,6 +2,7 @@
 
 import type { TakenBack } from "@netfacts/snapshot";
 import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
+import { md5Beside } from "../pipeline/md5-beside.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import { failedSourceReport, type RunReport } from "../pipeline/run-report.ts";
 import { type BuiltSection, isStanding, type SourceConfig, type SourcesConfig, sectionOf } from "../sources/index.ts";
@@ -99,9 +100,11 @@ const withNames: readonly BuiltSection[] = ["profiles", "network_types"];
 
 /**
  * `ReadyFile.beside` of a list that the operator writes: of the other such lists, and in a section with a limit for names of all other sources. Also
- * versions that no run could use, so that it changes only when somebody changes a file or the list of sources.
+ * versions that no run could use, so that it changes only when somebody changes a file or the list of sources. Of a registry's file: what its
+ * `.md5` has.
  */
 export async function besideOf(source: SourceConfig, sources: readonly SourceConfig[], stock: SourceStock): Promise<string | undefined> {
+  if (source.format === "delegated" && source.fetch === undefined) return md5Beside(source.location);
   if (!isStanding(source.format)) return undefined;
   const section = sectionOf(source);
   const others = sources.filter(

@@ -12,7 +12,7 @@ export interface RefusedVersion {
   readonly bounds: string;
   readonly error: string;
   readonly at: number;
-  /** Of a list that the operator writes: `ReadyFile.beside` of that run. Beside other versions it may be good. Absent also in files of earlier versions. */
+  /** `ReadyFile.beside` of that run. Beside another one it may be good. Absent also in files of earlier versions. */
   readonly beside?: string | undefined;
   /** The file was another one when the run failed, or could not be read: it may be good, and is tried again when it was looked at again. Absent also in files of earlier versions. */
   readonly isAway?: boolean;

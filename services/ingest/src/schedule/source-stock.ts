@@ -185,7 +185,7 @@ export class SourceStock {
    * What a run may read of the source.
    *
    * @param all  also versions that a run before could not use
-   * @param beside  `ReadyFile.beside`; absent: the source is no list of an operator
+   * @param beside  `ReadyFile.beside`; absent: nothing beside the source decides whether it can be used
    */
   async ready(source: SourceConfig, all = false, beside?: string): Promise<ReadyFile | null> {
     if (source.format === "rtr") return this.#readyOfSession(source, all);

@@ -1,5 +1,6 @@
 /** Versions of a source that no run can use, and the ones before them. */
 
+import { createHash } from "node:crypto";
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -172,6 +173,27 @@ test.each([true, false])(
     expect(await look(1)).toEqual([[12, 4], 3]);
   },
 );
+
+test("a registry's file that was there before its .md5 is read as soon as that is there too", async () => {
+  const own = join(world.folder, "own");
+  const digest = (text: string) => writeFileSync(`${own}.md5`, createHash("md5").update(text).digest("hex"));
+  const [first, second] = [delegatedFile("arin", 4), delegatedFile("arin", 5, "20251121")];
+  writeFileSync(own, first);
+  digest(first);
+  world.list("  - {name: own, section: allocations, format: delegated, location: own}");
+  const look = async () => {
+    world.pass(60_000);
+    await world.look();
+    return [(await world.manifest())?.sections.allocations?.sources[0]?.accepted, world.runs.length];
+  };
+  expect(await look()).toEqual([4, 1]);
+  writeFileSync(own, second);
+  expect(await look()).toEqual([4, 2]);
+  expect(await look()).toEqual([4, 2]);
+  digest(second);
+  expect(await look()).toEqual([5, 3]);
+  expect(await look()).toEqual([5, 3]);
+});
 
 test("what is told of the version in use stays beside what is told of the newest one", async () => {
   world.list(
