@@ -214,7 +214,6 @@ export const texts = {
     alone: "No announced prefix is around it or inside it.",
     isThis: "this prefix",
     silent: "not announced",
-    unknownAs: "unknown AS",
   },
   map: {
     title: "Map of addresses",

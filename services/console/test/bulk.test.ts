@@ -63,6 +63,18 @@ test("a result becomes a row, and a problem stays one", () => {
   expect(rowOf("1.1.1.1", 1, { index: 0, question, problem: examples.problem }).problem).toBe("The prefix has host bits set");
 });
 
+const asSet = { as_set: [64_500, 64_501], visibility: examples.ip.routing.visibility, rpki: {} };
+
+test("an AS_SET is an origin: in a row where there is no other, and in a comparison", () => {
+  const routing = { ...examples.ip.routing, origins: [], as_set_origins: [asSet] };
+  const result = { index: 0, question: { kind: "ip", value: "193.0.6.139" }, record: { ...examples.ip, routing } };
+  const set = rowOf("193.0.6.139", 1, result as unknown as Parameters<typeof rowOf>[2]);
+  expect(set.as).toBe("{64500,64501}");
+  expect(comparedIp({ ...examples.ip, routing } as unknown as typeof examples.ip).facts.Origins).toBe("AS_SET {64500,64501}");
+  const both = { ...examples.prefix, as_set_origins: [asSet] } as unknown as typeof examples.prefix;
+  expect(comparedPrefix(both).facts.Origins).toBe("AS3333 RIPE-NCC-AS and AS_SET {64500,64501}");
+});
+
 const never = () => null;
 
 test("rows are sorted as addresses and numbers, not as texts, and filtered by any column", async () => {
@@ -81,6 +93,8 @@ test("rows are sorted as addresses and numbers, not as texts, and filtered by an
     "2001:db8::10",
   ]);
   expect((await sorted(rows, "as", false, never)).map(({ as }) => as)).toEqual(["AS9", "AS100", "", "", ""]);
+  const withSet = [row("1.1.1.1"), row("1.1.1.2", { as: "{1,2}" }), row("1.1.1.3", { as: "AS4294967295" })];
+  expect((await sorted(withSet, "as", false, never)).map(({ as }) => as)).toEqual(["AS4294967295", "{1,2}", ""]);
   expect((await filtered(rows, " nine ", never)).map(({ ip }) => ip)).toEqual(["9.0.0.1"]);
 });
 

@@ -10,6 +10,7 @@ import {
   dataSentence,
   ipSentence,
   listed,
+  originWords,
   prefixSentence,
   reverseDnsSentence,
   validitySentence,
@@ -148,4 +149,9 @@ test("the request for a terminal and for a program holds no key, and text cannot
     `curl -sS -H "Authorization: Bearer $NETFACTS_KEY" 'http://127.0.0.1:8080/api/v1/ip/1%272'`,
   );
   expect(typescript("http://127.0.0.1:8080", lookup)).toContain('await netfacts.ip("a\\"b");');
+});
+
+test("origins in a list are words, also an AS_SET and an unknown AS", () => {
+  expect(originWords({ origins: [3333], as_set_origins: [[64_500, 64_501]] })).toBe("AS3333 and {64500,64501}");
+  expect(originWords({ origins: [null], as_set_origins: [] })).toBe("unknown AS");
 });

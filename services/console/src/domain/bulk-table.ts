@@ -2,13 +2,14 @@
 
 import { parseAddress } from "@netfacts/address";
 import type { BatchResult, IpRecord } from "@netfacts/client";
+import { setName } from "./sentences.ts";
 
 export interface Row {
   readonly ip: string;
   /** Lines of the input that have it. */
   readonly lines: number;
   readonly prefix: string;
-  /** `AS3333`; the first of several. */
+  /** `AS3333`; the first of several. An AS_SET, `{64500,64501}`, if there is no other origin. */
   readonly as: string;
   readonly name: string;
   readonly country: string;
@@ -25,11 +26,12 @@ export function rowOf(ip: string, lines: number, { record, problem }: BatchResul
     return { ip, lines, prefix: "", as: "", name: "", country: "", rpki: "", problem: problem?.title ?? "no answer" };
   const { routing, allocation, rpki } = record as unknown as IpRecord;
   const origin = routing.origins?.[0];
+  const set = origin === undefined ? routing.as_set_origins?.[0] : undefined;
   return {
     ip,
     lines,
     prefix: routing.prefix ?? "",
-    as: origin?.asn == null ? "" : `AS${origin.asn}`,
+    as: set !== undefined ? setName(set.as_set) : origin?.asn == null ? "" : `AS${origin.asn}`,
     name: origin?.name ?? "",
     country: allocation?.registration_country ?? "",
     rpki: rpki.state ?? (routing.announced === true ? "unknown" : ""),
@@ -95,7 +97,8 @@ async function merged(left: readonly Keyed[], right: readonly Keyed[], compare: 
 
 function keyOf(column: Column): (row: Row) => string | number {
   if (column === "lines") return ({ lines }) => lines;
-  if (column === "as") return ({ as }) => (as === "" ? Number.POSITIVE_INFINITY : Number(as.slice(2)));
+  if (column === "as")
+    return ({ as }) => (as.startsWith("AS") ? Number(as.slice(2)) : as === "" ? Number.POSITIVE_INFINITY : Number.MAX_VALUE);
   if (column === "ip") return ({ ip }) => addressKey(ip);
   if (column === "prefix")
     return ({ prefix }) => (prefix === "" ? "~" : addressKey(prefix.split("/")[0] ?? "") + prefix.split("/")[1]?.padStart(3, "0"));

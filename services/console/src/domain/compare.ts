@@ -3,7 +3,7 @@
 import type { AsnRecord, IpRecord, PrefixRecord } from "@netfacts/client";
 import type { Allocation, Meta } from "@netfacts/contracts";
 import { count, countryName, registryName, share, words } from "./format.ts";
-import { asName, listed } from "./sentences.ts";
+import { asName, listed, setName } from "./sentences.ts";
 
 /** Null: unknown. A name that only one subject has is not compared for the other. */
 export interface Compared {
@@ -20,14 +20,15 @@ export interface ComparedRow {
 /** Known not to be: nothing is announced. */
 const none = "none";
 
-type Routed = Pick<PrefixRecord, "origins" | "visibility"> | Pick<IpRecord["routing"], "origins" | "visibility">;
+type Routed = Pick<PrefixRecord | IpRecord["routing"], "origins" | "as_set_origins" | "visibility">;
 
-function routed(announced: boolean | null, prefix: string | null, { origins, visibility }: Routed, rpki: string | null) {
+function routed(announced: boolean | null, prefix: string | null, { origins, as_set_origins, visibility }: Routed, rpki: string | null) {
+  const named = [...(origins ?? []).map(asName), ...(as_set_origins ?? []).map(({ as_set }) => `AS_SET ${setName(as_set)}`)];
   const absent = announced === false ? none : null;
   return {
     Announced: yesNo(announced),
     Prefix: prefix ?? absent,
-    Origins: origins === null ? absent : origins.length === 0 ? none : listed(origins.map(asName)),
+    Origins: origins === null ? absent : named.length === 0 ? none : listed(named),
     Visibility: visibility === null || visibility.ratio === null ? absent : share(visibility.ratio),
     RPKI: rpki ?? absent,
   };

@@ -1,6 +1,6 @@
 /** The answer of each page in one sentence. Names come from outside and pass through `plainText`. */
 
-import type { AsnRecord, IpRecord, PrefixRecord, ReverseDnsRecord, ValidityRecord } from "@netfacts/client";
+import type { AsnRecord, IpRecord, PrefixRecord, RelatedPrefix, ReverseDnsRecord, ValidityRecord } from "@netfacts/client";
 import { count, counted, countryName, registryName } from "./format.ts";
 import { plainText } from "./plain-text.ts";
 
@@ -14,6 +14,15 @@ type Origin = { readonly asn: number | null; readonly name: string | null };
 export function asName({ asn, name }: Origin): string {
   if (asn === null) return "an unknown AS";
   return name === null ? `AS${asn}` : `AS${asn} ${plainText(name)}`;
+}
+
+/** The origins of a prefix in a list, a word each: `AS3333`, and an AS_SET as `{64500,64501}`. */
+export function originWords({ origins, as_set_origins }: Pick<RelatedPrefix, "origins" | "as_set_origins">): string {
+  return listed([...origins.map((asn) => (asn === null ? "unknown AS" : `AS${asn}`)), ...as_set_origins.map(setName)]);
+}
+
+export function setName(members: readonly number[]): string {
+  return `{${members.join(",")}}`;
 }
 
 const namedMax = 3;

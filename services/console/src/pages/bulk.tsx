@@ -253,7 +253,7 @@ function TableRow({ row: { ip, lines, prefix, as, name, country, rpki, problem }
       <a href={`/address/${ip}`}>{ip}</a>
       <span>{count(lines)}</span>
       <span>{prefix === "" ? "" : <PrefixLink prefix={prefix} />}</span>
-      <span>{as === "" ? "" : <a href={`/as/${as}`}>{as}</a>}</span>
+      <span>{as.startsWith("AS") ? <a href={`/as/${as}`}>{as}</a> : as}</span>
       <span>
         <Outside text={name} />
       </span>

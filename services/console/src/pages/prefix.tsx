@@ -5,13 +5,13 @@ import { useMemo } from "preact/hooks";
 import { useAnswer } from "../answer.ts";
 import type { MapItem } from "../domain/address-map.ts";
 import { count } from "../domain/format.ts";
-import { prefixSentence } from "../domain/sentences.ts";
+import { originWords, prefixSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
 import { AddressMapCard } from "../parts/address-map.tsx";
 import { Card, Facts, Outside, PrefixLink, Unknown, UnknownRouting } from "../parts/basics.tsx";
 import { Answered } from "../parts/failed.tsx";
 import { pageItems, usePages } from "../parts/pages.ts";
-import { lengthOf, originsOf, PrefixTreeCard } from "../parts/prefix-tree.tsx";
+import { lengthOf, PrefixTreeCard, shortOrigins } from "../parts/prefix-tree.tsx";
 import { AllocationFacts } from "../parts/registration.tsx";
 import { Origins, VisibilityBar } from "../parts/routing.tsx";
 import { RpkiDetails } from "../parts/rpki.tsx";
@@ -99,7 +99,7 @@ function Routed({ record }: { readonly record: PrefixRecord }) {
 
 /** The prefixes around it as a tree, and on the map; both show what is loaded of the list. */
 function Around({ record, again }: { readonly record: PrefixRecord; readonly again: () => void }) {
-  const { prefix, announced, origins, rpki, less_specifics, more_specifics } = record;
+  const { prefix, announced, rpki, less_specifics, more_specifics } = record;
   const pages = usePages(
     more_specifics,
     async (client, cursor, signal) => (await client.prefix(prefix, { cursor, limit: pageItems, signal })).more_specifics,
@@ -109,7 +109,7 @@ function Around({ record, again }: { readonly record: PrefixRecord; readonly aga
     () => [
       // What covers the prefix covers the whole map; the nearest one says who.
       ...(announced
-        ? [{ prefix, rpki: rpki.state, origin: originsOf((origins ?? []).map(({ asn }) => asn)) }]
+        ? [itemOf({ prefix, rpki_state: rpki.state, ...shortOrigins(record) })]
         : [...(less_specifics ?? [])].sort((a, b) => lengthOf(a.prefix) - lengthOf(b.prefix)).map(itemOf)),
       ...pages.settled.map(itemOf),
     ],
@@ -123,6 +123,6 @@ function Around({ record, again }: { readonly record: PrefixRecord; readonly aga
   );
 }
 
-function itemOf({ prefix, rpki_state, origins }: RelatedPrefix): MapItem {
-  return { prefix, rpki: rpki_state, origin: originsOf(origins) };
+function itemOf(related: Omit<RelatedPrefix, "visibility_ratio">): MapItem {
+  return { prefix: related.prefix, rpki: related.rpki_state, origin: originWords(related) };
 }

@@ -4,7 +4,7 @@ import type { PrefixRecord, RelatedPrefix } from "@netfacts/client";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { count, counted, share } from "../domain/format.ts";
 import { PrefixTree, type TreeRow, treeMove } from "../domain/prefix-tree.ts";
-import { listed } from "../domain/sentences.ts";
+import { originWords } from "../domain/sentences.ts";
 import { isPrinting } from "../printing.ts";
 import { navigate } from "../router.ts";
 import { texts } from "../texts.ts";
@@ -14,7 +14,7 @@ import type { Pages } from "./pages.ts";
 import { RpkiBadge } from "./rpki.tsx";
 import { LeftOut, rowPlace, rowsInSight, useRowsInSight } from "./virtual-list.tsx";
 
-interface Node extends Omit<RelatedPrefix, "as_set_origins"> {
+interface Node extends RelatedPrefix {
   /** Whether the page is about it. */
   readonly isThis: boolean;
   /** Null: not known. */
@@ -65,7 +65,7 @@ function useTree(record: PrefixRecord, items: readonly RelatedPrefix[]): PrefixT
     tree.add([
       {
         prefix: record.prefix,
-        origins: isAnnounced ? (record.origins ?? []).map(({ asn }) => asn) : [],
+        ...shortOrigins(record),
         rpki_state: isAnnounced ? record.rpki.state : null,
         visibility_ratio: isAnnounced ? (record.visibility?.ratio ?? null) : null,
         isThis: true,
@@ -82,6 +82,11 @@ function useTree(record: PrefixRecord, items: readonly RelatedPrefix[]): PrefixT
 
 function nodeOf(related: RelatedPrefix): Node {
   return { ...related, isThis: false, isAnnounced: true };
+}
+
+/** The origins of the record as those of a related prefix. */
+export function shortOrigins({ origins, as_set_origins }: PrefixRecord): Pick<RelatedPrefix, "origins" | "as_set_origins"> {
+  return { origins: (origins ?? []).map(({ asn }) => asn), as_set_origins: (as_set_origins ?? []).map(({ as_set }) => as_set) };
 }
 
 export function lengthOf(prefix: string): number {
@@ -186,7 +191,7 @@ const mirrored: Readonly<Record<string, string>> = { ArrowLeft: "ArrowRight", Ar
 const indentsMax = 8;
 
 function Row({ row: { item, level, children }, isFolded }: { readonly row: TreeRow<Node>; readonly isFolded: boolean }) {
-  const { prefix, origins, rpki_state, visibility_ratio, isThis, isAnnounced } = item;
+  const { prefix, rpki_state, visibility_ratio, isThis, isAnnounced } = item;
   return (
     <span class="row" style={{ paddingInlineStart: `${Math.min(indentsMax, level - 1)}rem` }}>
       <span class="twist" aria-hidden="true">
@@ -194,13 +199,9 @@ function Row({ row: { item, level, children }, isFolded }: { readonly row: TreeR
       </span>
       <PrefixLink prefix={prefix} inTree />
       {isThis ? <strong>{texts.tree.isThis}</strong> : null}
-      <span class="fill">{isAnnounced ? originsOf(origins) : isAnnounced === null ? texts.unknown : texts.tree.silent}</span>
+      <span class="fill">{isAnnounced ? originWords(item) : isAnnounced === null ? texts.unknown : texts.tree.silent}</span>
       <span class="detail">{visibility_ratio === null ? "" : share(visibility_ratio)}</span>
       {isAnnounced ? <RpkiBadge state={rpki_state} /> : null}
     </span>
   );
-}
-
-export function originsOf(origins: Node["origins"]): string {
-  return listed(origins.map((asn) => (asn === null ? texts.tree.unknownAs : `AS${asn}`)));
 }

@@ -2,7 +2,7 @@
 
 import type { RelatedPrefix } from "@netfacts/client";
 import { share } from "../domain/format.ts";
-import { listed } from "../domain/sentences.ts";
+import { originWords } from "../domain/sentences.ts";
 import { PrefixLink } from "./basics.tsx";
 import { RpkiBadge } from "./rpki.tsx";
 import { VirtualList } from "./virtual-list.tsx";
@@ -12,10 +12,10 @@ export function Related({ label, items }: { readonly label: string; readonly ite
     <VirtualList
       label={label}
       items={items}
-      row={({ prefix, origins, rpki_state, visibility_ratio }) => (
+      row={({ prefix, origins, as_set_origins, rpki_state, visibility_ratio }) => (
         <span class="row">
           <PrefixLink prefix={prefix} />
-          <span class="fill">{listed(origins.map((asn) => `AS${asn}`))}</span>
+          <span class="fill">{originWords({ origins, as_set_origins })}</span>
           <span class="detail">{visibility_ratio === null ? "" : share(visibility_ratio)}</span>
           <RpkiBadge state={rpki_state} />
         </span>
