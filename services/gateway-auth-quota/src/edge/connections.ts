@@ -3,18 +3,19 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type ProblemCode, ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
+import { ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
 import { type Share, Shares } from "@netfacts/messaging";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import type { CallerTurns } from "./caller-turns.ts";
+import { echoPath } from "./echo.ts";
 import { callEvenly } from "./even-calls.ts";
 import type { HeldBack, KeylessGate } from "./keyless-gate.ts";
 import type { RequestLog } from "./observe.ts";
 import { problemText } from "./problem-text.ts";
 import { RareLog } from "./rare-log.ts";
 import type { RefusalGate } from "./refusal-gate.ts";
-import { newRequestId } from "./request-id.ts";
+import { newRequestId, requestIdOf } from "./request-id.ts";
 import { type Shortage, shortageOf } from "./shortage.ts";
 
 export interface ConnectionOptions {
@@ -402,7 +403,7 @@ export class Connections {
     // Read, or closing it would take the refusal from the client.
     socket.resume();
     const detail = reason === "full" ? "Too many connections are open." : "Too many connections are open, most of them from this address.";
-    socket.end(this.#problemText("temporarily_overloaded", detail));
+    socket.end(this.#problemText(detail));
   }
 
   /** @param goOn  hands the request to its route; not called for one that is refused here. */
@@ -447,7 +448,7 @@ export class Connections {
     this.#warnings.warn("keyless", { client: connection.socket.remoteAddress, reason }, "requests without a key are held back");
     this.#holdBack(connection, response, source, () => {
       if (mayGoOn) return goOn();
-      const { headers, body } = this.#problem("temporarily_overloaded", keylessDetails[reason]);
+      const { headers, body } = this.#problem(keylessDetails[reason], response.req);
       response.writeHead(503, { ...headers, "content-length": Buffer.byteLength(body) });
       response.end(body);
     });
@@ -486,7 +487,7 @@ export class Connections {
       { client: connection.socket.remoteAddress, max: pipelineMax },
       "a connection has too many unanswered requests",
     );
-    const { headers, body } = this.#problem("temporarily_overloaded", `The connection has more than ${pipelineMax} unanswered requests.`);
+    const { headers, body } = this.#problem(`The connection has more than ${pipelineMax} unanswered requests.`, response.req);
     endWith(response);
     response.writeHead(503, { ...headers, "content-length": Buffer.byteLength(body) });
     response.end(body);
@@ -516,21 +517,19 @@ export class Connections {
     }
   }
 
-  #problem(code: ProblemCode, detail: string) {
-    const { fixedHeaders } = this.#options;
-    const { problem, place } = this.#placed(code, detail);
+  #problem(detail: string, { url = "/", headers }: IncomingMessage) {
+    const { fixedHeaders, errorDocsBase, clock } = this.#options;
+    const problem = new ProblemError("temporarily_overloaded", { detail });
+    const place = { instance: echoPath(url), requestId: requestIdOf(headers["x-request-id"], clock.now()), errorDocsBase };
     return { headers: { ...fixedHeaders, ...problemHeaders(problem, place) }, body: JSON.stringify(problemBody(problem, place)) };
   }
 
-  #problemText(code: ProblemCode, detail: string): string {
-    const { fixedHeaders, clock } = this.#options;
-    const { problem, place } = this.#placed(code, detail);
-    return problemText(problem, place, { fixedHeaders, now: clock.now() });
-  }
-
-  #placed(code: ProblemCode, detail: string) {
-    const { errorDocsBase, clock } = this.#options;
-    return { problem: new ProblemError(code, { detail }), place: { instance: "/", requestId: newRequestId(clock.now()), errorDocsBase } };
+  /** Before any request was read. */
+  #problemText(detail: string): string {
+    const { fixedHeaders, errorDocsBase, clock } = this.#options;
+    const now = clock.now();
+    const place = { instance: "/", requestId: newRequestId(now), errorDocsBase };
+    return problemText(new ProblemError("temporarily_overloaded", { detail }), place, { fixedHeaders, now });
   }
 }
 

@@ -169,6 +169,7 @@ test("more unanswered requests than a connection may have end it after the answe
   const got = await reading;
   expect(got.map(({ status }) => status)).toEqual([200, 200, 200, 200, 503]);
   expect(got[4]?.headers).toMatchObject({ connection: "close", ...ofEveryAnswer });
+  expect(JSON.parse(got[4]?.body ?? "")).toMatchObject({ instance: "/api/v1/ip/193.0.6.139" });
   expect(answers).toHaveLength(4);
 });
 

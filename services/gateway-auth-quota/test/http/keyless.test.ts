@@ -105,10 +105,16 @@ test("texts that are no key count as requests without one", async () => {
 test("one refused for its address is held for a moment, and the next second it is answered", async () => {
   const url = await start({ KEYLESS_PER_SECOND_MAX: 1 });
   const socket = await openSocket(url);
-  socket.write(`${ask("/api/v1/status").repeat(2)}${ask("/api/v1/status", "Connection: close\r\n")}`);
+  socket.write(`${ask("/api/v1/status").repeat(2)}${ask("/api/v1/status", "X-Request-Id: mine\r\nConnection: close\r\n")}`);
   const answers = await readAnswers(socket);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 503]);
-  expect(JSON.parse(answers[2]?.body ?? "")).toMatchObject({ code: "temporarily_overloaded", retry_after_seconds: 1 });
+  expect(JSON.parse(answers[2]?.body ?? "")).toMatchObject({
+    code: "temporarily_overloaded",
+    retry_after_seconds: 1,
+    instance: "/api/v1/status",
+    request_id: "mine",
+  });
+  expect(answers[2]?.headers["x-request-id"]).toBe("mine");
   const later = await openSocket(url);
   later.write(ask("/api/v1/status", "Connection: close\r\n"));
   expect((await readAnswers(later)).map(({ status }) => status)).toEqual([200]);
