@@ -202,7 +202,7 @@ export class Administration {
 
   async #checkPlanOf({ plan }: Pick<KeyPatch, "plan">): Promise<void> {
     if (plan === undefined || plan === defaultPlan || (await this.#store.plans.find(plan)) !== null) return;
-    throw new KeySpecError([specFault("plan", `no plan has this name`)]);
+    throw new KeySpecError([specFault("plan", "is not the name of a plan")]);
   }
 
   /** What this Idempotency-Key stands for: `target`, or that of an earlier request. */

@@ -74,7 +74,7 @@ export function checkKey(spec: KeyPatch, environment: KeyEnvironment, now: numbe
   }
   if (label !== undefined && redactText(label) !== label) faults.push(specFault("label", "contains the text of a key"));
   if (scopes?.length === 0) faults.push(specFault("scopes", "must have at least one"));
-  if (environment === "test" && scopes?.includes("admin")) faults.push(specFault("scopes", "a test key cannot have the scope admin"));
+  if (environment === "test" && scopes?.includes("admin")) faults.push(specFault("scopes", "must not include admin in a test key"));
   if (plan !== undefined && !planNamePattern.test(plan)) faults.push(planNameFault("plan"));
   faults.push(...limitFaults(spec));
   if (typeof expiresAt === "number" && !(expiresAt > now)) faults.push(specFault("expires_at", "must be in the future", "expiry"));

@@ -87,7 +87,8 @@ export function checkRotation(
   now: number,
 ): void {
   const faults = [];
-  if (!(overlapMs >= 0 && overlapMs <= overlapMaxMs)) faults.push(specFault("overlap_seconds", "0 to 30 days (2592000)", "overlap"));
+  if (!(overlapMs >= 0 && overlapMs <= overlapMaxMs))
+    faults.push(specFault("overlap_seconds", "must be 0 to 30 days (2592000)", "overlap"));
   if (typeof expiresAt === "number" && !(expiresAt > now)) faults.push(specFault("expires_at", "must be in the future", "expiry"));
   if (faults.length > 0) throw new KeySpecError(faults);
 }

@@ -41,7 +41,7 @@ export class ProfileOverrides {
     const { profiles } = this.#store;
     const before = await profiles.get(asn);
     if (before === null && (await profiles.state()).count >= overridesMax)
-      throw new KeySpecError([specFault("asn", `${overridesMax} profiles are overridden, which is the limit; delete one first`)]);
+      throw new KeySpecError([specFault("asn", `cannot be overridden: ${overridesMax} ASes are, which is the limit; delete one first`)]);
     // Later than before also where the clock went back: readers look for the latest time.
     const updatedAt = Math.max(this.#now(), (before?.updatedAt ?? 0) + 1);
     const record: ProfileRecord = { asn, profile: { ...override }, source: by.actor, updatedAt };

@@ -90,7 +90,7 @@ describe("create", () => {
     [["--rate", "fast"], "Expected requests per window"],
     [["--rate", "0"], "rate: must be 1 to"],
     [["--month", "1e3"], "Expected a whole number"],
-    [["--test", "--scopes", "admin"], "cannot have the scope admin"],
+    [["--test", "--scopes", "admin"], "must not include admin"],
     [["--label", ""], "label: must be 1 to 100 characters"],
     [["--colour", "red"], "unknown option '--colour'"],
   ])("refuses %j and makes no key", async (args, message) => {

@@ -52,7 +52,7 @@ async function ask(method: string, path: string, body?: object): Promise<HttpAns
 test("one override more is refused, one can be replaced, and a deleted one makes room", async () => {
   const refused = expectProblem(await ask("PUT", "/AS64500", { name: "More" }), "invalid_parameter");
   expect(refused.errors).toMatchObject([
-    { location: "path.asn", message: "10000 profiles are overridden, which is the limit; delete one first" },
+    { location: "path.asn", message: "cannot be overridden: 10000 ASes are, which is the limit; delete one first" },
   ]);
   expectProblem(await ask("GET", "/AS64500"), "profile_not_found");
   expect((await ask("PUT", "/AS7", { name: "Seven" })).status).toBe(200);

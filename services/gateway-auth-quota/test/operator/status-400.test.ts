@@ -62,6 +62,8 @@ describe("bodies", () => {
     [{ ...good, expires_at: "2099-12-31T99:00:00Z" }, { "body.expires_at": "is not a date that exists" }],
     [{ ...good, expires_at: "tomorrow" }, { "body.expires_at": "must be a time in UTC such as 2026-11-21T09:00:00Z or null" }],
     [{ ...good, environment: "prod" }, { "body.environment": "must be live or test" }],
+    [{ ...good, plan: "none" }, { "body.plan": "is not the name of a plan" }],
+    [{ ...good, environment: "test", scopes: ["admin"] }, { "body.scopes": "must not include admin in a test key" }],
     [{ ...good, plan: "A b" }, { "body.plan": expect.stringMatching(/^must be a name of 1 to 40 lower-case letters/) }],
     [[], { body: expect.stringMatching(/^must be an object with label, scopes, /) }],
   ])("%j is told what is taken", async (body, expected) => {
