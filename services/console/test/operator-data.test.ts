@@ -225,6 +225,23 @@ inBrowser("an upload that the connection breaks is resumed behind what is stored
   await page.close();
 });
 
+inBrowser("another file under the id of a complete upload is refused, and nothing of it is stored", async () => {
+  const { page } = await operator.open("/observations");
+  const send = async (addresses: readonly string[]) => {
+    const text = addresses.map((ip) => `${observation(ip)}\n`).join("");
+    await page.setInputFiles("#file", { name: "probes.ndjson", mimeType: "", buffer: Buffer.from(text) });
+    await page.fill("#upload", "daily");
+    await page.press("#upload", "Enter");
+  };
+  await send(["192.0.2.1"]);
+  await page.locator("[role=status]", { hasText: "1 line stored, 0 bad lines." }).waitFor();
+  await page.locator("button", { hasText: "Another file" }).click();
+  await send(["192.0.2.2", "192.0.2.3"]);
+  await page.locator(".failed", { hasText: "differs from that of the upload" }).waitFor();
+  expect(await ingest.observations.find("daily")).toMatchObject({ rows: 1 });
+  await page.close();
+});
+
 inBrowser("an upload that is stopped says so, and the rest can be sent", async () => {
   const { page } = await operator.open("/observations");
   const isSent = Promise.withResolvers<void>();

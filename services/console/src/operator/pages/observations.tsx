@@ -103,7 +103,7 @@ function Send({ file, place, done, close }: SendProps) {
     leaving.current = aborter;
     setState({ state: "sending", sent: 0 });
     // What is stored already, by an earlier try or by an upload that goes on with this id, is not sent again.
-    storedBytes(place.upload, aborter.signal)
+    restOf(place.upload, aborter.signal)
       .then((offset) =>
         client.value.upload(
           file,
@@ -178,10 +178,14 @@ function Send({ file, place, done, close }: SendProps) {
   );
 }
 
-/** Bytes of an upload that are stored; 0 where there is none. */
-async function storedBytes(upload: string, signal: AbortSignal): Promise<number> {
+/**
+ * Where an upload is to go on: behind the bytes that are stored, or at 0. One that is complete has no rest: the whole file is sent, so that the
+ * server compares it with what is stored and refuses another file.
+ */
+async function restOf(upload: string, signal: AbortSignal): Promise<number> {
   try {
-    return (await client.value.getUpload(upload, signal)).offset;
+    const { offset, complete } = await client.value.getUpload(upload, signal);
+    return complete ? 0 : offset;
   } catch (error) {
     const failure = failureOf(error);
     if (failure.kind === "problem" && failure.problem.code === "upload_not_found") return 0;
