@@ -1,4 +1,4 @@
-/** Content negotiation (RFC 9110 §12.5): which of what is on offer a caller wants most. */
+/** Content negotiation (RFC 9110 §12.5): which of the offered types and codings a caller prefers. */
 
 import { mediaTypes, ProblemError } from "@netfacts/contracts";
 import type { FastifyRequest } from "fastify";
@@ -8,14 +8,14 @@ interface Preference {
   readonly weight: number;
 }
 
-/** What nearly every caller sends who wants JSON. */
+/** The `Accept` of nearly every caller that wants JSON. */
 const plainAccepts: ReadonlySet<string> = new Set(["*/*", "application/json"]);
 
 /**
  * The media type that an `Accept` header prefers; no header prefers the first.
  *
- * @param offers media types in our order, `application/json` first; it decides where the caller weighs alike.
- * @returns null where the header excludes all.
+ * @param offers media types in our order, `application/json` first; the first of those with equal weight is chosen.
+ * @returns null if the header excludes all.
  */
 export function preferredType<T extends string>(header: string | undefined, offers: readonly [T, ...T[]]): T | null {
   if (header === undefined || plainAccepts.has(header) || header.trim() === "") return offers[0];
@@ -26,15 +26,15 @@ export function preferredType<T extends string>(header: string | undefined, offe
   });
 }
 
-/** @throws ProblemError unless the caller takes JSON. */
+/** @throws ProblemError unless the caller accepts JSON. */
 export function requireJson(request: FastifyRequest): void {
   if (preferredType(request.headers.accept, [mediaTypes.json]) === null) throw new ProblemError("not_acceptable");
 }
 
 /**
- * The content coding that an `Accept-Encoding` header prefers; null: send it as it is.
+ * The content coding that an `Accept-Encoding` header prefers; null: send the body uncompressed.
  *
- * @param offers codings in our order, which decides where the caller weighs alike.
+ * @param offers codings in our order; the first of those with equal weight is chosen.
  */
 export function preferredCoding<T extends string>(header: string, offers: readonly T[]): T | null {
   const codings = preferences(header);
@@ -58,7 +58,7 @@ function best<T>(offers: readonly T[], weigh: (offer: T) => number): T | null {
   return chosen;
 }
 
-/** The weight of the first of these names that is listed: the most specific one, wherever it stands. */
+/** The weight of the first of these names, most specific first, that is listed. Its place in the header does not matter. */
 function weightOf(listed: readonly Preference[], names: readonly string[]): number | undefined {
   for (const name of names) {
     const weights = listed.filter((preference) => preference.name === name).map(({ weight }) => weight);
@@ -67,7 +67,7 @@ function weightOf(listed: readonly Preference[], names: readonly string[]): numb
   return undefined;
 }
 
-/** Parameters besides the weight are ignored: no offer has several forms of one type. */
+/** Ignores parameters other than the weight: no offer has several forms of one type. */
 function preferences(header: string): Preference[] {
   return header.split(",").map((part) => {
     const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());

@@ -1,15 +1,15 @@
 /**
- * Clients that wait for permission to send a body (RFC 9110 §10.1.1, `Expect: 100-continue`). What the head alone refuses is refused at
- * once, and nothing is sent for it.
+ * Clients that wait for permission to send a body (RFC 9110 §10.1.1, `Expect: 100-continue`). A request that can be refused by its head
+ * is refused at once, and its client sends no body.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
-/** A member of the request: whether its client still waits. */
+/** Member of a request: whether its client still waits. */
 const waits = Symbol("the client waits for permission to send its body");
 type WaitingRequest = IncomingMessage & { [waits]?: boolean };
 
-/** From now on routes permit bodies; before, the server permitted each before any route saw the request. */
+/** Routes permit bodies from now on. By default, the server permits each body before any route sees the request. */
 export function leavePermissionToRoutes(server: Server): void {
   server.on("checkContinue", (request: WaitingRequest, response) => {
     request[waits] = true;
@@ -17,14 +17,14 @@ export function leavePermissionToRoutes(server: Server): void {
   });
 }
 
-/** Call before the body is read, and before the answer begins. Does nothing where the client does not wait. */
+/** Call before the body is read, and before the answer begins. Does nothing if the client does not wait. */
 export function permitBody(request: WaitingRequest, response: ServerResponse): void {
   if (request[waits] !== true) return;
   request[waits] = false;
   response.writeContinue();
 }
 
-/** Whether nothing of the body is under way, as its client waits. Some send it all the same, after a while or at once. */
+/** Whether no part of the body has come, because its client waits. Some clients do not wait, or only for a while. */
 export function isBodyWithheld(request: WaitingRequest): boolean {
   return request[waits] === true && request.readableLength === 0;
 }

@@ -1,11 +1,11 @@
-/** Time for the body of a request to arrive: in place of the server's own bound, which knows no body that may go on for hours. */
+/** Time limit for the body of a request. It replaces the limit of Node's server, which cannot except bodies that may last for hours. */
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { clientErrorHandler, holdsBody, type ProblemOptions } from "./problems.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Ends a request whose body is not there in time; null: it has none, or its route bounds it by itself. */
+    /** Ends a request whose body is late; null: the request has no body, or its route limits the time itself. */
     bodyTimer: NodeJS.Timeout | null;
   }
 }
@@ -20,19 +20,19 @@ export function installBodyTime(app: FastifyInstance, timeoutMs: number, problem
         if (!raw.complete) refuse(Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), raw.socket);
       }, timeoutMs);
       raw.once("close", () => clearBodyTime(request));
-      // Once it is answered, a 408 would be taken for the answer to another request.
+      // After the answer, the client would take a 408 for the answer to another request.
       reply.raw.once("finish", () => clearBodyTime(request));
     }
     done();
   });
-  // A body that no route reads, and that has not come: it would be read as the next request.
+  // The rest of an unread body would be read as the next request.
   app.addHook("onSend", (request, reply, payload, done) => {
     if (holdsBody(request) && !request.raw.complete) reply.header("connection", "close");
     done(null, payload);
   });
 }
 
-/** The route bounds the body by itself from now on. */
+/** Ends the time limit: the route limits the body itself from now on. */
 export function clearBodyTime(request: FastifyRequest): void {
   if (request.bodyTimer !== null) clearTimeout(request.bodyTimer);
   request.bodyTimer = null;

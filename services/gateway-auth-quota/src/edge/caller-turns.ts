@@ -1,26 +1,27 @@
 /**
- * Callers share the event loop: the work on requests, answers and batches has a few milliseconds of each of its rounds. The rest waits for
- * later rounds, where callers take turns, and the connections and batches of a caller do. So nobody waits for all the work of another.
+ * Callers share the event loop. The work on requests, answers and batches has a few milliseconds in each round of the loop. The rest waits
+ * for later rounds, in which callers take turns, and so do the connections and batches of one caller. So no caller waits for all the work
+ * of another.
  */
 
-/** Time of all callers in a round, from the first work on. Ordinary load has less work than that, which then shares its way to the services. */
+/** Time of all callers in a round, from its first work on. The work of ordinary load fits in one round, and then shares messages to services. */
 const roundMs = 5;
-/** Time of one caller where others had work lately: they wait for less, at the cost of more rounds. */
+/** Time of one caller in a round if others had work in the last `latelyMs`: others wait for less, at the cost of more rounds. */
 const sharedCallerMs = 1;
 const latelyMs = 100;
 
-/** What waits, by connection or batch. */
+/** Waiting work, by connection or batch. */
 type Lines = Map<object, (() => void)[]>;
 
 export class CallerTurns {
   readonly #now: () => number;
   /** By caller. Maps and lines are in the order of their turns. */
   readonly #waiting = new Map<string, Lines>();
-  /** When this round's work began, on the clock; null: not yet. */
+  /** Time at which the work of this round began; null: it has not begun. */
   #since: number | null = null;
-  /** When that of each caller began. */
+  /** Times at which the work of each caller began in this round. */
   readonly #begun = new Map<string, number>();
-  /** When more than one caller had work in a round, at last. */
+  /** Last time at which more than one caller had work in a round. */
   #sharedAt = Number.NEGATIVE_INFINITY;
 
   /** @param now clock in ms; default: `performance.now()`. */
@@ -38,7 +39,7 @@ export class CallerTurns {
     else this.#add(caller, line, work);
   }
 
-  /** Null: go on; else wait for it. Call before work, and between its steps. */
+  /** Call before work, and between its steps. @returns null: continue; else continue when the promise resolves. */
   next(caller: string, line: object): Promise<void> | null {
     if (this.#mayRun(caller, line)) return null;
     return new Promise((resolve) => this.#add(caller, line, resolve));
@@ -79,7 +80,7 @@ export class CallerTurns {
     this.#goOn();
   };
 
-  /** One after the other while there is time, each behind what follows the one before at once: an answer that was written is half done. */
+  /** Runs works in turn while there is time. Each starts after the microtasks and ticks of the previous one: they finish an answer that it wrote. */
   readonly #goOn = (): void => {
     const caller = this.#nextCaller();
     if (caller === null) return;
@@ -89,13 +90,13 @@ export class CallerTurns {
 
   readonly #goOnLater = (): void => process.nextTick(this.#goOn);
 
-  /** The first that waits and has time left; null: nobody. */
+  /** The first caller that has work waiting and time left; null: there is none. */
   #nextCaller(): string | null {
     for (const caller of this.#waiting.keys()) if (this.hasTime(caller)) return caller;
     return null;
   }
 
-  /** Takes the next work of a caller out. It and its line go behind all others. */
+  /** Removes and returns the next work of a caller. The caller and the line go behind all others. */
   #takeNext(caller: string): (() => void) | undefined {
     const lines = this.#waiting.get(caller) as Lines;
     const [line, works] = firstOf(lines);

@@ -1,7 +1,7 @@
 /**
- * Bodies packed as the caller takes them. What is packed here holds no secret of the caller and echoes nothing that somebody else could
- * have put beside one (BREACH): records of public data, never `/me` or keys; problems only in batches, where they quote the caller's own
- * questions and nothing besides.
+ * Compression of bodies, in a coding that the caller accepts. A compressed body must not hold a secret beside text that somebody else could
+ * choose (BREACH). So records of public data are compressed, and `/me` and keys never are. Problems are compressed only in batches, where
+ * they quote nothing but the caller's own questions.
  */
 
 import { promisify } from "node:util";
@@ -16,17 +16,17 @@ const pack = {
 
 export type Coding = keyof typeof pack;
 
-/** In the order of what a byte saved costs. */
+/** In ascending order of the cost per saved byte. */
 const codings: readonly Coding[] = ["zstd", "br", "gzip"];
 
-/** Levels at which a page of a list costs well below a millisecond. */
+/** Levels at which a page of a list takes well below a millisecond. */
 const levels = {
   zstd: { params: { [constants.ZSTD_c_compressionLevel]: 3 } },
   br: { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT } },
   gzip: { level: 6 },
 };
 
-/** Bodies that are being packed at a time; more are sent as they are, which is always allowed and sooner done. */
+/** Bodies that are being compressed at a time; further ones are sent uncompressed, which is always allowed and takes less time. */
 const packingMax = 64;
 
 export interface PackedBody {
@@ -38,19 +38,19 @@ export class Compressor {
   readonly #bytesMin: number;
   #packing = 0;
 
-  /** @param bytesMin  shorter bodies are sent as they are; -1: all are. */
+  /** @param bytesMin  shorter bodies are sent uncompressed; -1: all bodies are. */
   constructor(bytesMin: number) {
     this.#bytesMin = bytesMin < 0 ? Number.POSITIVE_INFINITY : bytesMin;
   }
 
-  /** Null at once where the body is to be sent as it is; also later, where packing made it no shorter. */
+  /** @returns null, or a promise of null if compression did not make the body shorter: send it uncompressed. */
   pack(body: Uint8Array, acceptEncoding: string | string[] | undefined): Promise<PackedBody | null> | null {
     if (acceptEncoding === undefined || body.length < this.#bytesMin || this.#packing >= packingMax) return null;
     const coding = this.codingOf(acceptEncoding);
     return coding === null ? null : this.#pack(body, coding);
   }
 
-  /** How an answer is to be packed whose length nobody knows yet; null: as it is. */
+  /** The coding for an answer of unknown length; null: send it uncompressed. */
   codingOf(acceptEncoding: string | string[] | undefined): Coding | null {
     if (acceptEncoding === undefined || this.#bytesMin === Number.POSITIVE_INFINITY) return null;
     return preferredCoding(String(acceptEncoding), codings);

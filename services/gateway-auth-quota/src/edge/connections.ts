@@ -1,4 +1,4 @@
-/** The connections of a listener: how many and whose, how many requests wait on one, what is left unread, and how they end at a stop. */
+/** The connections of a listener: limits of their number by client and key, of pending requests and unread answers, and their end at a stop. */
 
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -21,23 +21,23 @@ import { type Shortage, shortageOf } from "./shortage.ts";
 export interface ConnectionOptions {
   /** Name of the resource in metrics and log lines. */
   readonly resource: string;
-  /** Connections at a time; a quarter of them is sure to each address, if need be in place of another's. */
+  /** Connections at a time. Each address can have a quarter of them, if necessary in place of connections of others. */
   readonly connectionsMax: number;
   /** Unanswered requests of one connection. */
   readonly pipelineMax: number;
-  /** Time in which a client must take some of an answer that waits for it. */
+  /** Time in which a client must read part of an answer that waits for it. */
   readonly writeStallMs: number;
   /** Whether the connections of this peer are those of many clients: a trusted proxy. */
   isShared(peer: string): boolean;
   /** Judges requests without a key; null: all pass. */
   readonly keyless: KeylessGate | null;
-  /** Judges requests with a key by how many of it were refused; null: all pass. */
+  /** Judges requests with a key by the number of its refused requests; null: all pass. */
   readonly refusals: RefusalGate | null;
   readonly turns: CallerTurns;
   /** The bucket of a known key in this header; null: there is none. */
   bucketOf(authorization: string): string | null;
   readonly errorDocsBase: string;
-  /** Of every answer. */
+  /** Headers of every answer. */
   readonly fixedHeaders: Readonly<Record<string, string>>;
   readonly metrics: GatewayMetrics;
   readonly log: RequestLog;
@@ -46,49 +46,49 @@ export interface ConnectionOptions {
 
 interface Connection {
   readonly socket: Socket;
-  /** Of its address; null: a trusted proxy's, which takes no share. */
+  /** Share of its address; null: the connection is a trusted proxy's, and takes no share. */
   readonly share: Share | null;
-  /** Of the key that asked last; null: none did. */
+  /** Share of the key of its last request with a valid key; null: there was none. */
   keyShare: Share | null;
-  /** Whose turn its requests take before a valid key was found in one of them, by their header. */
+  /** Caller whose turn its requests take until one of them has a valid key, with the header that names this caller. */
   claim: { readonly authorization: string; readonly caller: string } | null;
-  /** Something was asked on it. */
+  /** Whether it has brought a request. */
   isUsed: boolean;
-  /** Of its requests that are not answered, in their order. */
+  /** Responses to its requests that are not answered, in the order of the requests. */
   readonly unanswered: Set<ServerResponse>;
-  /** Answers that are ready before their turn on the connection, each with what lets it go on. */
+  /** Answers that are ready before their turn on the connection, each with the function that sends it. */
   readonly early: Map<ServerResponse, () => void>;
-  /** Something was refused as one too many, or as no request: what is behind it gets no answer, as the connection ends with the refusal. */
+  /** A request was refused as one too many, or bytes as malformed. The connection ends with this refusal, so later requests get no answer. */
   hasRefused: boolean;
   ignored: number;
-  /** Writes the refusal of what was no whole request, when the answers before it have left; null: nothing waits to be refused so. */
+  /** Writes the refusal of an incomplete request after the answers before it; null: no refusal waits. */
   refuseLast: (() => void) | null;
-  /** The response that this refusal takes the place of, as its request did not come whole; null: none. */
+  /** The response that this refusal replaces, because its request is incomplete; null: none. */
   replaced: ServerResponse | null;
-  /** Bytes that had left when the present wait for the client began, and sweeps since then; null: nothing waits. */
+  /** Bytes that the client had taken when the current wait for it began, and sweeps since then; null: no bytes wait. */
   stall: { sweeps: number; readonly taken: number } | null;
 }
 
-/** Less than this in `writeStallMs` is no reading. */
+/** A client that takes fewer bytes in `writeStallMs` does not read. */
 const takenBytesMin = 1_024;
-/** Looks at a connection in `writeStallMs`. They are counted instead of the time: while this process stands still, nobody can take anything. */
+/** Sweeps in `writeStallMs`. They are counted instead of the time: while this process stands still, no client can take bytes. */
 const sweepsOfStall = 5;
-/** Refused connections that may linger until their refusal is read. */
+/** Refused connections that may stay open until their refusal is read. */
 const lingeringMax = 32;
 const lingerMs = 1_000;
-/** Requests, or pieces that are none, behind a refused one that are dropped before the connection is. */
+/** Requests, or malformed pieces, that are ignored after a refusal; with one more, the connection is closed. */
 const ignoredMax = 4_096;
 /**
- * Requests without a key that are too many are answered after this time, so that their client sends fewer, and so are those of a key that
- * has too many refused. So many wait at a time, a quarter of one address or key.
+ * Excess requests without a key are answered after this time, so that their client sends fewer. So are requests of a key of which too many
+ * were refused. `heldBackMax` of them wait at a time, at most a quarter of them of one address or key.
  */
 const holdBackMs = 1_000;
 const heldBackMax = 1_024;
-/** Connections that are not read for a round, as each costs a little. */
+/** Connections that are paused in one round: each costs a little. */
 const unreadMax = 512;
-/** Of those, the next ones in turn are read all the same: others may fill every round. */
+/** Connections that are read nevertheless, in turn: otherwise others could fill every round. */
 const sparedMax = 2;
-/** File descriptors that are not for callers: at least this many, or a quarter of all where those are few. */
+/** Least number of file descriptors that are not for callers; a quarter of all if that is more. */
 const ownDescriptors = 64;
 
 const keylessDetails: Readonly<Record<Shortage, string>> = {
@@ -96,7 +96,7 @@ const keylessDetails: Readonly<Record<Shortage, string>> = {
   share: "Too many requests without a key came from this address.",
 };
 
-/** Members that requests and sockets get here: weak maps of them were 2 % of the gateway's time. */
+/** Members that are added to requests and sockets: weak maps took 2 % of the gateway's time. */
 const hasKey = Symbol("a valid key was found in the request");
 const heldBy = Symbol("the connection of the socket");
 type KeyedRequest = IncomingMessage & { [hasKey]?: true };
@@ -105,18 +105,18 @@ type HeldSocket = Socket & { [heldBy]?: { readonly connection: Connection; reado
 export class Connections {
   readonly #options: ConnectionOptions;
   readonly #connections = new Map<Socket, Connection>();
-  /** Of addresses. */
+  /** Shares of addresses. */
   readonly #shares: Shares;
-  /** Of keys. */
+  /** Shares of keys. */
   readonly #keyShares: Shares;
   readonly #warnings: RareLog;
   readonly #sweep: NodeJS.Timeout;
   readonly #heldBack = new Shares(heldBackMax, "kept free");
-  /** Those that may send many requests at once: nothing was asked on them yet, or something before the answer to what was asked last. */
+  /** Connections that may send many requests at once: they have sent none yet, or have sent one before the previous one was answered. */
   readonly #bursty = new Set<Connection>();
-  /** Sockets that nothing is read of in this round of the event loop. */
+  /** Sockets that are not read in this round of the event loop. */
   readonly #unreadNow: Socket[] = [];
-  /** Whether they were looked for in this round. */
+  /** Whether `#unreadNow` was filled in this round. */
   #hasLooked = false;
   #lingering = 0;
   #draining = false;
@@ -143,7 +143,7 @@ export class Connections {
     this.#sweep = callEvenly(Math.ceil(options.writeStallMs / sweepsOfStall), () => this.#endStalled());
   }
 
-  /** Stands between the server and its handlers from now on. */
+  /** Call once. From then on connections and requests pass here before the handlers of the server get them. */
   watch(server: Server): void {
     const serve = server.listeners("connection") as ((socket: Socket) => void)[];
     server.removeAllListeners("connection");
@@ -158,7 +158,7 @@ export class Connections {
         const caller = this.#callerOf(request);
         if (!turns.hasTime(caller)) this.#readNoMoreOf(caller, request.socket);
         turns.take(caller, request.socket, () => {
-          // Nobody is there any more.
+          // The client is gone.
           if (request.socket.destroyed) return;
           for (const listener of answer) listener.call(server, request, response);
         });
@@ -167,9 +167,9 @@ export class Connections {
   }
 
   /**
-   * A caller has used up its time in this round of the event loop. What its other connections have sent is read in the next one where it may
-   * be hundreds of requests, as Node makes requests of all that it reads. New connections may be its own too. Those that ask for one thing
-   * at a time are read: to stop and to start takes processor time for each of them.
+   * Call when a caller has used up its time in this round of the event loop. Pauses those of its other connections that may have sent
+   * hundreds of requests until the next round, because Node parses all that it reads. Pauses new connections too, as they may belong to the
+   * caller. Connections that send one request at a time are still read: to pause and resume each of them takes processor time.
    */
   #readNoMoreOf(caller: string, reading: Socket): void {
     if (this.#hasLooked || this.#bursty.size === 0) return;
@@ -196,13 +196,13 @@ export class Connections {
     for (const socket of this.#unreadNow.splice(0)) socket.resume();
   };
 
-  /** From now on each answer ends its connection, so that clients turn to other instances. Everything is still answered. */
+  /** Each answer ends its connection from now on, so that clients turn to other instances. All requests are still answered. */
   drain(): void {
     this.#draining = true;
     for (const { unanswered } of this.#connections.values()) for (const response of unanswered) endWith(response);
   }
 
-  /** Ends what is idle or half-sent at once, the rest with their answers, and what is left after `stopMsMax` then. */
+  /** Ends idle connections and incomplete requests at once, other connections after their answers, and all that are left after `stopMsMax`. */
   stop(stopMsMax: number): void {
     this.drain();
     this.#stopping = true;
@@ -214,8 +214,10 @@ export class Connections {
   }
 
   /**
-   * Null: the answer may leave; else wait for it. Answers leave in the order of their requests (RFC 9112, section 9.3.2). Node would keep
-   * those that are ready early, and write all of them at once behind the one that they waited for.
+   * Answers leave in the order of their requests (RFC 9112, section 9.3.2). Node would keep early answers, and write all of them at once
+   * after the one that they waited for.
+   *
+   * @returns null: the answer may leave; else send it when the promise resolves.
    */
   turnToAnswer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
     const { socket } = request;
@@ -229,9 +231,9 @@ export class Connections {
   #isAnswered(connection: Connection, response: ServerResponse): void {
     const { unanswered, early } = connection;
     unanswered.delete(response);
-    // Before the answer that it takes the place of.
+    // Must come before the answer that the refusal replaces.
     this.#refuseInTurn(connection);
-    // Also of one that ended before its turn, as its client is gone.
+    // `response` too: it may have ended before its turn, because its client is gone.
     for (const ready of [response, firstOf(unanswered)]) {
       if (ready === undefined) continue;
       const goOn = early.get(ready);
@@ -250,7 +252,7 @@ export class Connections {
     connection.hasRefused = true;
     const newest = [...unanswered].at(-1);
     if (newest?.req.complete === false) {
-      // A second answer in the middle of one that is under way would be read as part of it.
+      // A refusal in the middle of an answer would be read as part of it.
       if (newest.headersSent && unanswered.size === 1) {
         socket.destroy();
         return;
@@ -266,7 +268,7 @@ export class Connections {
     const next = firstOf(unanswered);
     if (refuseLast === null || (next !== undefined && next !== replaced)) return;
     connection.refuseLast = null;
-    // What it began to write is on its way already.
+    // An answer that has begun cannot be replaced.
     if (next?.headersSent === true) socket.destroySoon();
     else refuseLast();
   }
@@ -276,7 +278,7 @@ export class Connections {
     if (connection.ignored > ignoredMax) connection.socket.destroy();
   }
 
-  /** Whose turn a request takes: of the key that asked last on its connection, else of the one that it says it has, else of its address. */
+  /** The caller whose turn a request takes: the last valid key of its connection, else the key that its header names, else its address. */
   #callerOf({ socket, headers: { authorization } }: IncomingMessage): string {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return authorization ?? "";
@@ -324,11 +326,11 @@ export class Connections {
     return true;
   }
 
-  /** Gives its places back, once. */
+  /** Returns the places of the connection. Does nothing when called again. */
   #forget(connection: Connection): void {
     const { socket, share, keyShare, unanswered } = connection;
     if (!this.#connections.delete(socket)) return;
-    // Node forgets those before a CONNECT; all others it has ended by now.
+    // Node does not end responses to requests before a CONNECT; it has ended all others by now.
     for (const response of unanswered) response.destroy();
     this.#bursty.delete(connection);
     if (share !== null) this.#shares.leave(share);
@@ -342,8 +344,10 @@ export class Connections {
   }
 
   /**
-   * Ends a connection in favour of a new one: of who has more than a quarter of all, else any on which nothing is asked. An address that
-   * has its quarter replaces its own only. Whether there was one.
+   * Ends a connection in favour of a new one: one of an address or key that has more than its quarter, else any that has no pending request.
+   * An address that has its quarter replaces only its own.
+   *
+   * @returns whether a connection was ended.
    */
   #makeRoom(source: string | null): boolean {
     if (source !== null && this.#shares.hasQuarter(source))
@@ -362,7 +366,7 @@ export class Connections {
     return this.#end(surplus);
   }
 
-  /** The first of these on which nothing is asked, else the last of them. */
+  /** The first of these that has no pending request, else the last of them. */
   #find(isOne: (connection: Connection) => boolean): Connection | null {
     let last: Connection | null = null;
     for (const connection of this.#connections.values()) {
@@ -400,13 +404,13 @@ export class Connections {
       clearTimeout(timer);
       this.#lingering -= 1;
     });
-    // Read, or closing it would take the refusal from the client.
+    // Closing a socket with unread bytes resets it, and the client would lose the refusal.
     socket.resume();
     const detail = reason === "full" ? "Too many connections are open." : "Too many connections are open, most of them from this address.";
     socket.end(this.#problemText(detail));
   }
 
-  /** @param goOn  hands the request to its route; not called for one that is refused here. */
+  /** @param goOn  hands the request to its route; not called if the request is refused here. */
   #take(request: IncomingMessage, response: ServerResponse, goOn: () => void): void {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined) {
@@ -432,7 +436,7 @@ export class Connections {
     const refusedKey = heldBack === null ? (refusals?.judge(request) ?? null) : null;
     response.once("close", () => {
       this.#isAnswered(connection, response);
-      // A key that could not be checked is nobody's fault.
+      // The caller is not charged if its key could not be checked (5xx).
       const isCharged = request.headers.authorization !== undefined && !isKeyed(request) && response.statusCode < 500;
       if (isCharged) keyless?.ended(request);
       else if (response.headersSent && isKeyed(request)) refusals?.ended(request, response.statusCode);
@@ -533,7 +537,7 @@ export class Connections {
   }
 }
 
-/** Tells that the key of a request is valid, and counts the connection for it. */
+/** Call when the key of a request was found valid: marks the request, and counts its connection for the key. */
 export function holdConnection(request: IncomingMessage, bucket: string): void {
   (request as KeyedRequest)[hasKey] = true;
   const known = (request.socket as HeldSocket)[heldBy];
@@ -541,9 +545,9 @@ export function holdConnection(request: IncomingMessage, bucket: string): void {
 }
 
 /**
- * Refuses what is no whole request, and with it the connection: after the answers to the requests before it, which came whole (RFC 9112,
- * section 9.3.2). A request whose body cannot be read, or does not come, is refused in place of its own answer. Only the first refusal of a
- * connection counts. The time of the answers before it bounds how long it waits.
+ * Refuses an incomplete or malformed request and ends its connection, after the answers to the complete requests before it (RFC 9112,
+ * section 9.3.2). If the body of a request cannot be read, or does not come, the refusal replaces its answer. Only the first refusal of a
+ * connection counts. It waits as long as the answers before it take.
  *
  * @param write  writes the refusal and ends the connection. Not called if the connection ends before, or in the middle of an answer.
  */
@@ -561,12 +565,12 @@ function firstOf(responses: ReadonlySet<ServerResponse>): ServerResponse | undef
   return responses.values().next().value;
 }
 
-/** The answer says that it is the last of its connection, unless its head has left already. */
+/** Makes the answer say that it is the last of its connection, unless its head has been sent. */
 function endWith(response: ServerResponse): void {
   response.shouldKeepAlive = false;
 }
 
-/** Bytes that the system has taken from us; of a long write the part that left counts too, which only the handle knows. */
+/** Bytes that the system has taken from us, including the part of an unfinished write that was taken. Only the handle knows that part. */
 function takenBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & {
     readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
@@ -574,7 +578,7 @@ function takenBytes(socket: Socket): number {
   return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten - socket.writableLength;
 }
 
-/** How many connections leave enough file descriptors for stores, messages and files; without bound where the system tells none. */
+/** Number of connections that leave enough file descriptors for stores, messages and files; infinite if the system reports no limit. */
 function descriptorsForCallers(): number {
   let limits: string;
   try {

@@ -1,4 +1,4 @@
-/** Cross-origin requests from browsers (Fetch, "CORS protocol"), to the origins that are configured; by default none. */
+/** Cross-origin requests from browsers (Fetch, "CORS protocol"), for the configured origins; by default none. */
 
 import { limitHeaderNames, headers as names } from "@netfacts/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -6,14 +6,14 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 /** `*`: any origin; else exactly these. */
 export type CorsOrigins = "*" | readonly string[];
 
-/** How long browsers may keep the answer to a preflight; they bound it themselves. */
+/** Time that browsers may keep the answer to a preflight; they have a maximum of their own. */
 const preflightSeconds = 7_200;
 
 const allowedMethods = "GET, HEAD, POST";
 const allowedHeaders =
   "Authorization, Accept, Content-Type, Content-Encoding, If-None-Match, If-Modified-Since, If-Match, If-Unmodified-Since, X-Request-Id";
 
-/** What scripts may read of an answer besides what any answer shows them. */
+/** Headers that scripts may read besides those that they may always read. */
 const exposedHeaders = [
   names.requestId,
   ...limitHeaderNames,
@@ -26,17 +26,18 @@ const exposedHeaders = [
   "server-timing",
 ].join(", ");
 
-/** Never with credentials: a key travels in a header that the script sets, and no cookie means anything here. */
+/** Credentials are never allowed: the script sets the header that has the key, and no cookie is read. */
 export interface Cors {
   /**
-   * Adds to an answer that its origin may read it, and answers a preflight of that origin: it carries no key, and is no request of its own.
+   * Adds the headers that let the origin of a request read the answer. Answers a preflight of that origin, which has no key and is not a
+   * request of its own.
    *
-   * @returns whether it was answered.
+   * @returns whether the request was a preflight, and is answered.
    */
   allow(request: FastifyRequest, reply: FastifyReply): boolean;
-  /** Whether what an answer says depends on its origin. */
+  /** Whether answers depend on the origin of the request. */
   readonly varies: boolean;
-  /** Adds to an answer that it depends on its origin, where it does. */
+  /** Adds `Origin` to `Vary` if answers depend on the origin. */
   vary(reply: FastifyReply): void;
 }
 
@@ -65,7 +66,7 @@ export function createCors(origins: CorsOrigins): Cors {
     },
     vary(reply) {
       if (!varies) return;
-      // Whoever is told nothing is told so because of the origin, too.
+      // Answers without CORS headers depend on the origin too.
       const vary = String(reply.getHeader("vary") ?? "");
       if (!/\borigin\b/i.test(vary)) reply.header("vary", vary === "" ? "Origin" : `${vary}, Origin`);
     },

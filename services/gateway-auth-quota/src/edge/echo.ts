@@ -1,9 +1,9 @@
-/** How input of callers may appear in answers and logs: bounded, escaped, and never with a key in it. */
+/** Input of callers in answers and logs: bounded, escaped, and without keys. */
 
-/** Characters of a value that an answer names. */
+/** Characters of a value that are quoted in an answer. */
 const valueCharsMax = 80;
 
-/** Characters of a path that an answer or a log line names. */
+/** Characters of a path that are shown in an answer or a log line. */
 const pathCharsMax = 256;
 
 const keyText = /nf_(?:live|test)_[0-9A-Za-z_]*/gi;
@@ -32,10 +32,10 @@ export function echoPath(url: string): string {
   );
 }
 
-/** A URL without query, with nothing to escape, and without what a key needs (`_`) or could hide behind (`%`): nearly every one. */
+/** Nearly every URL: no query, nothing to escape, no `_`, which every key has, and no `%`, which could hide a key. */
 const plainUrl = new RegExp(`^[A-Za-z0-9\\-.~!$&()*+,;=:@/]{1,${pathCharsMax}}$`);
 
-/** What a log line may tell of a URL. A query that could hold a key is not told at all. */
+/** A URL as log lines show it. A query that could hold a key is left out. */
 export function logUrl(url: string): string {
   if (plainUrl.test(url)) return url;
   const at = url.indexOf("?");
@@ -46,7 +46,7 @@ export function logUrl(url: string): string {
   return `${path}?${query.slice(0, pathCharsMax).replace(/[^!-~]/g, "?")}`;
 }
 
-/** Whether a raw query string names a parameter for keys, or has the text of a key of ours anywhere. */
+/** Whether a raw query string names a parameter for keys, or has the text of a Netfacts key anywhere. */
 export function queryHoldsKey(query: string): boolean {
   if (holdsKey(query)) return true;
   return query.split("&").some((pair) => keyParameter.test(decodeLeniently(pair.split("=", 1)[0] ?? "")));
@@ -60,7 +60,7 @@ function decodeLeniently(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Not percent-encoding throughout: what can be decoded is.
+    // The percent-encoding is invalid: decode its valid ASCII parts.
     return text.replace(/%([0-7][0-9A-F])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Calls at even intervals, as long as the process runs. A call that is late by more than one interval is left out: the process stood still, and
- * has not read yet what clients sent meanwhile.
+ * Calls at even intervals, as long as the process runs. Skips a call that is late by more than one interval: the process stood still, and has
+ * not yet read what clients sent meanwhile.
  */
 export function callEvenly(intervalMs: number, call: () => void): NodeJS.Timeout {
   let due = performance.now() + intervalMs;

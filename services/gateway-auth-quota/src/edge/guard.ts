@@ -32,9 +32,9 @@ export interface Pass {
    */
   payRate(units: number, also?: number): Promise<RatePaid | ProblemError>;
   /**
-   * Follows the key while a long answer lasts (`Keyring.hold`); `reserve` charges the key as it is then.
+   * Follows changes of the key during a long answer (`Keyring.hold`); `reserve` charges the current key.
    *
-   * @param onChange gets the key as it is now, or why the answer ends.
+   * @param onChange gets the changed key, or the problem that ends the answer.
    * @returns a function that stops following.
    */
   hold(onChange: (change: VerifiedKey | ProblemError) => void): () => void;
@@ -110,7 +110,7 @@ export class Guard {
   }
 
   async #refuse(verification: Refused, request: FastifyRequest, reply: FastifyReply, cost: Entry): Promise<never> {
-    // A known key without the scope spends its rate, so that it cannot probe for free.
+    // A known key without the scope pays a unit of its rate, so that probing is not free.
     if (verification.key !== null) (await this.#charge(request, reply, verification.key, cost)).settle(false);
     throw refusal(verification);
   }
@@ -230,7 +230,7 @@ function refusal({ code, detail, retryAfterSeconds }: Refused): ProblemError {
   });
 }
 
-/** `WWW-Authenticate` of a 401 (RFC 6750 §3): no error code where no key was sent. */
+/** `WWW-Authenticate` of a 401 (RFC 6750 §3); it has no error code if no key was sent. */
 function challengeOf(code: Refused["code"]): string | null {
   if (code === "missing_api_key") return 'Bearer realm="netfacts"';
   if (code !== "invalid_api_key" && code !== "expired_api_key" && code !== "revoked_api_key") return null;

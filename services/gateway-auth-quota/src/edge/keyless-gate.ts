@@ -1,4 +1,4 @@
-/** Requests without a valid key: bounded by address, and the first that go when the gateway is strained, so that they take nothing from callers with a key. */
+/** Requests without a valid key: limited by address, and refused first under load, so that they take nothing from callers with a key. */
 
 import type { IncomingMessage } from "node:http";
 import { parseKeyText } from "@netfacts/keys";
@@ -7,9 +7,9 @@ import type { Shortage } from "./shortage.ts";
 import { TokenBuckets } from "./token-buckets.ts";
 
 export interface KeylessOptions {
-  /** Requests of one IPv4 address or IPv6 /64 per second; bursts may have twice as many. */
+  /** Requests per second of one IPv4 address or IPv6 /64; bursts may have twice as many. */
   readonly perSecondMax: number;
-  /** Whether the gateway is late: then no request without a key is taken. */
+  /** Whether the event loop is late: then no request without a key is accepted. */
   isStrained(): boolean;
   /** Whether this header has a key that was found valid before. */
   isKnownKey(authorization: string): boolean;
@@ -19,9 +19,9 @@ export interface KeylessOptions {
 /** A request that is held back. */
 export interface HeldBack {
   readonly reason: Shortage;
-  /** Whose bound it is. */
+  /** The address or network whose limit holds it back. */
   readonly source: string;
-  /** It may go on after a while: its key has not been seen yet, and a valid one is never refused for its neighbours. */
+  /** Whether it may continue after a while: its key is not known yet, and a valid key is never refused because of its neighbours. */
   readonly mayGoOn: boolean;
 }
 
@@ -29,7 +29,7 @@ const bearer = /^bearer +([^ ]+) *$/i;
 
 export class KeylessGate {
   readonly #options: KeylessOptions;
-  /** By source. */
+  /** Buckets by source. */
   readonly #budgets: TokenBuckets;
 
   constructor(options: KeylessOptions) {
@@ -38,9 +38,11 @@ export class KeylessGate {
   }
 
   /**
-   * Charges a request without a key. One with a key is charged when it has ended (`ended`), if the key was not found valid.
+   * Charges a request without a key. A request with a key is charged when it has ended (`ended`), if the key was not found valid.
    *
-   * @returns null: it may pass. Cost for one with a key: a look at the budget of its address; the key is looked at when that is used up.
+   * @returns null: the request may pass.
+   *
+   * Cost for a request with a key: one lookup of the budget of its address. The key is looked up only when this budget is used up.
    */
   judge(request: IncomingMessage): HeldBack | null {
     const { authorization } = request.headers;
@@ -57,7 +59,7 @@ export class KeylessGate {
     return { reason: isStrained ? "full" : "share", source, mayGoOn: isKeyText(authorization) };
   }
 
-  /** A request with a key has ended, and no valid key was found in it: it counts as one without. */
+  /** Charges a request with a key that has ended, and whose key was not found valid, as a request without a key. */
   ended(request: IncomingMessage): void {
     this.#budgets.take(this.#source(request));
   }

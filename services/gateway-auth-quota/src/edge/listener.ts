@@ -1,4 +1,4 @@
-/** A listener, public or for operators: Fastify with our bounds, ids and problems in place of its own, and what every request passes first. */
+/** A listener, public or for operators: Fastify with our limits, ids and problems in place of its own, and the first steps of every request. */
 
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -18,7 +18,7 @@ import { installRequestContext } from "./request-context.ts";
 import { requestIdOf } from "./request-id.ts";
 import { clientAddress, isTrustedPeer, proxyTrust } from "./trusted-proxies.ts";
 
-/** With the response that is being written to it. */
+/** A socket with the response that is being written to it. */
 type AnsweringSocket = Duplex & { readonly _httpMessage?: ServerResponse | null };
 
 declare module "fastify" {
@@ -37,18 +37,18 @@ export interface ListenerOptions {
   readonly turns: CallerTurns;
   /** The bucket of a known key in this header; null: there is none. */
   bucketOf(authorization: string): string | null;
-  /** What bounds requests without a valid key; absent: neither those nor refused requests of a key are bounded. */
+  /** Conditions that limit requests without a valid key; absent: neither these requests nor refused requests of a key are limited. */
   readonly keyless?: Pick<KeylessOptions, "isStrained" | "isKnownKey">;
 }
 
-/** How often Node looks for connections that are past their time: often enough to keep the bound within a fifth of it. */
+/** Interval at which Node looks for connections that exceed a time limit: at most a fifth of this limit. */
 const timeoutCheckMs = (boundMs: number) => Math.min(5_000, Math.ceil(boundMs / 5));
 
 /**
- * Makes a listener without routes: it answers problems, keeps a log, and knows of each request its id and its client.
+ * Makes a listener without routes. It answers problems, writes the log, and gives each request its id and the address of its client.
  *
- * @param corsOrigins whose scripts may call.
- * @param resource    what its connections are called in metrics and log lines.
+ * @param corsOrigins origins whose scripts may call.
+ * @param resource    name of its connections in metrics and log lines.
  */
 export function createListener(options: ListenerOptions, corsOrigins: CorsOrigins, resource: string): FastifyInstance {
   const { config, clock, log, metrics, problems, isStopping } = options;
@@ -63,28 +63,28 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
     trustProxy: false,
     requestIdHeader: false,
     genReqId: ({ headers }) => requestIdOf(headers["x-request-id"], clock.now()),
-    // GET routes answer HEAD themselves; while stopping we refuse in our own form.
+    // GET routes answer HEAD themselves. While the gateway stops, requests are refused with our own problem.
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    // A batch or an upload may go on for hours: `installBodyTime` and `endIdleConnections` bound what does not.
+    // A batch or an upload may last for hours. `installBodyTime` and `endIdleConnections` limit the rest.
     requestTimeout: 0,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT_MS,
     http: {
       maxHeaderSize: config.HEADER_BYTES_MAX,
       headersTimeout: config.HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: timeoutCheckMs(config.HEADERS_TIMEOUT_MS),
-      // A missing Host is refused by us, as a problem.
+      // We refuse a missing Host ourselves, with a problem.
       requireHostHeader: false,
     },
     routerOptions: {
-      // Never the bound: the length of a URL is ours to judge.
+      // Never reached: we limit the length of a URL ourselves.
       maxParamLength: config.HEADER_BYTES_MAX,
-      // Query values are read by our own code, which sees repetitions.
+      // Our own code reads query values, because it must see repetitions.
       querystringParser: () => ({}),
     },
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false, allErrors: true } },
     frameworkErrors(error, request, reply) {
-      // No hook runs for these: what hooks do is done here.
+      // No hook runs for these errors, so this does the work of the hooks.
       request.clientAddress = clientAddress(request.headers, request.socket.remoteAddress ?? "", trust);
       reply.headers(fixedHeaders).header("x-request-id", request.id);
       request.keyDisplay = null;
@@ -96,13 +96,13 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
     },
     clientErrorHandler: refuse,
   });
-  // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); Node would answer a bare 417.
+  // An unknown expectation may be ignored (RFC 9110 §10.1.1). Node would answer 417 without a body.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   leavePermissionToRoutes(app.server);
-  // Node would close such a connection without a word.
+  // Node would close the connection without an answer.
   app.server.on("connect", (_request, socket) => {
     socket.on("error", () => {});
-    // Node is done with it: what follows is read and dropped, and answers before it still have to know when to go on.
+    // Node has detached the socket: we drop what follows, and pass "drain" on to the answers before it.
     socket.resume().on("drain", () => (socket as AnsweringSocket)._httpMessage?.emit("drain"));
     refuse(Object.assign(new Error("a tunnel"), { code: connectCode }), socket as Socket);
   });

@@ -1,25 +1,25 @@
 /**
- * Load shedding: what could be answered late only is refused at once, so that what is taken is answered in time. Two bounds: questions in
- * flight to each service, so that a slow one takes no room from the others, and how late the event loop is.
+ * Load shedding: a question that would be answered late is refused at once, so that accepted questions are answered in time. There are two
+ * limits: the questions in flight to each service, so that a slow service takes no room from the others, and the delay of the event loop.
  */
 
 import { ProblemError, type ServiceName, serviceNames } from "@netfacts/contracts";
 import { Shares } from "@netfacts/messaging";
 
 export interface SheddingSettings {
-  /** Questions in flight to one service; one more is refused. */
+  /** Most questions in flight to one service; further ones are refused. */
   readonly inFlightMax: number;
-  /** Lateness of the event loop beyond which questions are refused; 0: never. */
+  /** Event-loop delay above which questions are refused, in ms; 0: never. */
   readonly loopDelayMsMax: number;
 }
 
-/** How often the lateness is looked at. */
+/** Interval at which the delay is measured. */
 const sampleMs = 50;
 
-/** So many looks in a row must find the loop late: one pause of the machine is no overload. */
+/** Number of consecutive late samples that mean overload: a single pause of the machine does not. */
 const lateSamplesMin = 3;
 
-/** What is bounded apart: each service, and all questions about the past, which may wait for a snapshot. */
+/** Limited separately: each service, and all questions about the past, which may wait for a snapshot. */
 export type ShedName = ServiceName | "history";
 const shedNames: readonly ShedName[] = [...serviceNames, "history"];
 
@@ -27,7 +27,7 @@ export class LoadShedder {
   readonly #settings: SheddingSettings;
   readonly #inFlight: Record<ShedName, number>;
   #timer: NodeJS.Timeout | undefined;
-  /** Of keys, in the questions whose key is known. */
+  /** Shares of keys in the questions whose key is known. */
   readonly #shares: Readonly<Record<ShedName, Shares>>;
   #lateSamples = 0;
   #halfLateSamples = 0;
@@ -51,7 +51,7 @@ export class LoadShedder {
     }, sampleMs).unref();
   }
 
-  /** Whether the event loop is half as late as what refuses everything: requests without a key are then refused first. */
+  /** Whether the event-loop delay is above half of the limit: then requests without a key are refused, before any others are. */
   get isStrained(): boolean {
     return this.#halfLateSamples >= lateSamplesMin;
   }
@@ -61,7 +61,7 @@ export class LoadShedder {
   }
 
   /**
-   * Takes a question for a service; call `leave` when it has ended, also when this throws.
+   * Counts a question for a service. Call `leave` when the question has ended, and also when this throws.
    *
    * @throws ProblemError `temporarily_overloaded`
    */
@@ -76,7 +76,7 @@ export class LoadShedder {
   }
 
   /**
-   * Counts a question that was entered for its key, and runs it, where the key has its share of the places left.
+   * Asks a question that was entered, if the key has a place left, and counts it for the key meanwhile.
    *
    * @throws ProblemError `temporarily_overloaded`, by rejecting
    */

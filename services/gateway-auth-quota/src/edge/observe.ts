@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { GatewayMetrics } from "../metrics.ts";
 import { logUrl } from "./echo.ts";
 
-/** What this service needs of a log. */
+/** The part of a log that this service uses. */
 export interface RequestLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -19,7 +19,7 @@ export function installObserver(app: FastifyInstance, log: RequestLog, metrics: 
   const observe = requestObserver(log, metrics);
   app.addHook("onRequest", (request, reply, done) => {
     metrics.requestBegun();
-    // Not the hook onResponse: it never runs for a client that went away.
+    // The hook onResponse never runs if the client went away.
     reply.raw.on("close", () => {
       metrics.requestEnded();
       observe(request, reply);
@@ -32,7 +32,7 @@ export function requestObserver(log: RequestLog, metrics: GatewayMetrics): Reque
   const writeLine = infoLines(log, "request");
   const isSampled = refusalSampler(log);
   return (request, reply) => {
-    // The pattern, not the path: labels must not grow with what callers ask.
+    // The pattern, not the path: the number of labels must not grow with the requests.
     const route = request.refusedPath ?? request.routeOptions.url ?? "none";
     const status = reply.raw.writableEnded ? reply.statusCode : "aborted";
     const elapsedMs = reply.elapsedTime;
@@ -55,10 +55,10 @@ export function requestObserver(log: RequestLog, metrics: GatewayMetrics): Reque
   };
 }
 
-/** Lines of refused requests in a second; more of them say nothing new, and metrics count each. */
+/** Log lines per second for refused requests. Further ones say nothing new, and metrics count each request. */
 const refusalLinesMax = 50;
 
-/** @returns whether the line of one more refused request is written. Lines that are left out are counted in a line each second. */
+/** @returns a function that says whether the line of the next refused request is written. One line per window reports how many were left out. */
 export function refusalSampler(log: Pick<RequestLog, "warn">, { linesMax = refusalLinesMax, windowMs = 1_000 } = {}): () => boolean {
   let lines = 0;
   let timer: NodeJS.Timeout | null = null;
@@ -86,7 +86,7 @@ export interface RequestFields {
   readonly key: string | undefined;
 }
 
-/** As members of JSON: no other line is written so often. Only a URL can have something to escape; all else is of our making or was checked. */
+/** The fields as JSON members; written by hand, because no other line is so frequent. Only the URL needs escaping: the rest is ours or checked. */
 export function requestMembers(fields: RequestFields): string {
   const { request_id, method, url, route, status, code, duration_ms, client, key } = fields;
   return (

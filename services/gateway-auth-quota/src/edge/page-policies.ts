@@ -1,13 +1,13 @@
-/** Content security policies of what browsers open. */
+/** Content security policies of pages and files that browsers open. */
 
 const policyOf = (styles: string) =>
   `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** Scripts, styles and requests of this origin only: nothing inline, and no frame. */
+/** Allows only scripts, styles and requests of this origin: nothing inline, and no frames. */
 export const pagePolicy = policyOf("'self'");
 
-/** The same for pages that set styles in attributes, as the API reference does. */
+/** Also allows styles in attributes, which the API reference sets. */
 export const inlineStylePolicy = policyOf("'self' 'unsafe-inline'");
 
-/** What is no page may be opened as one, and then does nothing. */
+/** For files that are not pages: a browser that opens one as a page runs and loads nothing. */
 export const filePolicy = "default-src 'none'; frame-ancestors 'none'";

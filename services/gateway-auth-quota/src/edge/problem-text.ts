@@ -1,11 +1,11 @@
-/** A problem as the text of a whole answer, for connections that have no request to answer (RFC 9112). */
+/** A problem as the text of a whole HTTP answer, for connections without a readable request (RFC 9112). */
 
 import { errors, type ProblemError, type ProblemPlace, problemBody, problemHeaders } from "@netfacts/contracts";
 
 /**
- * The answer, with the headers that every answer has. It says that it is the last one of its connection.
+ * The answer with all its headers. It says that it is the last answer of its connection.
  *
- * @param fixedHeaders  those of every answer (`security-headers.ts`).
+ * @param fixedHeaders  headers of every answer (`security-headers.ts`).
  * @param now           ms since the epoch, for `Date` (RFC 9110 §6.6.1).
  */
 export function problemText(

@@ -1,4 +1,4 @@
-/** Every refusal as problem+json: what routes throw, what the framework finds, and what is not even a request. */
+/** Every refusal as problem+json: errors of routes, errors of the framework, and bytes that are not a request. */
 
 import type { Socket } from "node:net";
 import { errors, type ProblemCode, ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
@@ -11,15 +11,15 @@ import { problemText } from "./problem-text.ts";
 import { newRequestId } from "./request-id.ts";
 
 export interface ProblemOptions {
-  /** What `type` begins with. */
+  /** The beginning of `type`. */
   readonly errorDocsBase: string;
-  /** Of every answer. */
+  /** Headers of every answer. */
   readonly fixedHeaders: Readonly<Record<string, string>>;
   readonly log: RequestLog;
   readonly clock: { now(): number };
 }
 
-/** Answers with the problem of whatever was thrown; what is no `ProblemError` is told to the log only. */
+/** Answers with the problem of a thrown error. Only the log gets the details of an error that is not a `ProblemError`. */
 export function sendProblem(
   error: unknown,
   request: FastifyRequest,
@@ -27,12 +27,12 @@ export function sendProblem(
   { errorDocsBase, log }: ProblemOptions,
 ): FastifyReply {
   const problem = error instanceof ProblemError ? error : (bodyProblem(error) ?? new ProblemError("internal_error", { cause: error }));
-  // No failure of ours, and nobody is left who would read the answer.
+  // The gateway did not fail, and no client is left to read the answer.
   if (isBrokenOff(problem.cause, request)) log.info({ request_id: request.id }, "the client went away before the end of its body");
   else if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
   request.problemCode = problem.code;
   const place = { instance: echoPath(request.url), requestId: request.id, errorDocsBase };
-  // A body that nobody read would hold up the next request of the connection.
+  // An unread body would hold up the next request of the connection.
   if (holdsBody(request)) reply.header("connection", "close");
   return reply
     .code(errors[problem.code].status)
@@ -40,7 +40,7 @@ export function sendProblem(
     .send(JSON.stringify(problemBody(problem, place)));
 }
 
-/** Whether a request failed because its client went away, and for no other cause. */
+/** Whether a request failed only because its client went away. */
 function isBrokenOff(cause: unknown, { raw }: FastifyRequest): boolean {
   if (raw.complete || !raw.destroyed) return false;
   const { code, cause: first } = (cause ?? {}) as { readonly code?: string; readonly cause?: unknown };
@@ -51,7 +51,7 @@ export function installProblems(app: FastifyInstance, options: ProblemOptions): 
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options));
 }
 
-/** What the framework finds wrong with a body before a route reads it; null for any other error. */
+/** The problem of a body that the framework refuses before a route reads it; null for any other error. */
 function bodyProblem(error: unknown): ProblemError | null {
   switch ((error as { readonly code?: unknown } | null)?.code) {
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
@@ -65,7 +65,7 @@ function bodyProblem(error: unknown): ProblemError | null {
   }
 }
 
-/** What the router refuses before any hook runs. */
+/** The problem of a request that the router refuses before any hook runs. */
 export function frameworkProblem(error: { readonly code: string }): ProblemError {
   if (error.code === "FST_ERR_BAD_URL")
     return new ProblemError("bad_request", { detail: "The percent-encoding of the path is not valid." });
@@ -73,23 +73,23 @@ export function frameworkProblem(error: { readonly code: string }): ProblemError
   return new ProblemError("internal_error", { cause: error });
 }
 
-/** Of an error that stands for a request with the method CONNECT, which has no path to route. */
+/** Code of the error for a request with the method CONNECT, which has no path to route. */
 export const connectCode = "CONNECT";
 
-/** A client that does not close its side has so long to read the refusal. */
+/** Time to read the refusal for a client that does not close its side. */
 const lingerMs = 1_000;
 
-/** Writes the refusal of what is no request, told by its code (RFC 9112), at once, and ends the connection. */
+/** Makes a function that at once writes the refusal of bytes that are not a request, by their error code (RFC 9112), and ends the connection. */
 export function refusalWriter({ errorDocsBase, fixedHeaders, log, clock }: ProblemOptions) {
   const isSampled = refusalSampler(log);
   return (cause: string | undefined, socket: Socket): void => {
     const code = codeOfClientError(cause);
     const now = clock.now();
     const requestId = newRequestId(now);
-    // The path is not known: it may be what could not be read.
+    // The path is unknown: it may be the part that could not be read.
     const place = { instance: "/", requestId, errorDocsBase };
     const problem = new ProblemError(code, cause === connectCode ? { detail: "CONNECT is not supported." } : {});
-    // To destroy it at once could take the last answers from the client, as bytes that were not read reset the connection.
+    // Destroying a socket with unread bytes resets the connection, and the client could lose the last answers.
     socket.once("finish", () => {
       const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
       socket.once("close", () => clearTimeout(timer));
@@ -100,11 +100,11 @@ export function refusalWriter({ errorDocsBase, fixedHeaders, log, clock }: Probl
   };
 }
 
-/** Answers on a connection that brought no readable request, after the answers that it owes, and closes it. */
+/** Makes a handler that refuses an unreadable request after the pending answers of its connection, and closes the connection. */
 export function clientErrorHandler(options: ProblemOptions) {
   const refuse = refusalWriter(options);
   return ({ code }: Error & { readonly code?: string }, socket: Socket): void => {
-    // Its last answer is leaving, and the connection ends with it.
+    // The last answer is being sent, and the connection ends with it.
     if (socket.writableEnded && !socket.destroyed && code !== "ECONNRESET") return;
     if (code === "ECONNRESET" || !socket.writable) socket.destroy();
     else

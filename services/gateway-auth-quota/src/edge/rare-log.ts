@@ -1,4 +1,4 @@
-/** Warnings about what callers do: one of each kind now and then, with how many were left out, so that a flood of callers is none of lines. */
+/** Warnings about callers: at most one of each kind in 10 s, with the number of those left out, so that many callers cannot flood the log. */
 
 import type { RequestLog } from "./observe.ts";
 
@@ -12,7 +12,7 @@ export class RareLog {
     this.#log = log;
   }
 
-  /** @param kind  one of few; lines of the same kind are 10 s apart. */
+  /** @param kind  one of a small set; lines of the same kind are at least 10 s apart. */
   warn(kind: string, fields: object, message: string): void {
     const now = performance.now();
     const last = this.#kinds.get(kind);

@@ -1,6 +1,6 @@
 /**
- * Requests of a valid key that are refused cost it nothing once its limits are used up, and the gateway the same as others. So many of them
- * a second are answered at once; beyond that all requests of the key are late, until enough of them are answered well.
+ * Once the limits of a key are used up, refused requests cost the key nothing, but cost the gateway as much as others. A number of them per
+ * second is answered at once. Beyond that all requests of the key are held back, until enough of them succeed.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -10,25 +10,25 @@ import { TokenBuckets } from "./token-buckets.ts";
 const bearer = /^bearer +([^ ]+) *$/i;
 
 export class RefusalGate {
-  /** By the id of the key. */
+  /** Buckets by the id of the key. */
   readonly #buckets: TokenBuckets;
 
   /**
-   * @param perSecondMax refused requests of one key per second; bursts may have twice as many.
+   * @param perSecondMax refused requests per second of one key; bursts may have twice as many.
    * @param now          clock in ms; default: `performance.now()`.
    */
   constructor(perSecondMax: number, now?: () => number) {
     this.#buckets = new TokenBuckets(perSecondMax, now);
   }
 
-  /** The id of the key, where too many of its requests were refused; null: the request may pass. The secret is not looked at. */
+  /** The id of the key if too many of its requests were refused; null: the request may pass. Does not check the secret. */
   judge(request: IncomingMessage): string | null {
     if (this.#buckets.isUnused) return null;
     const id = keyIdOf(request);
     return id === null || this.#buckets.tokens(id) >= 1 ? null : id;
   }
 
-  /** A request with a valid key was answered. One that was not refused gives back what a refused one took; a 5xx does neither. */
+  /** Call when a request with a valid key was answered. A refusal (4xx) takes a token, a success gives one back, and a 5xx does neither. */
   ended(request: IncomingMessage, status: number): void {
     const isRefused = status >= 400;
     if (status >= 500 || (!isRefused && this.#buckets.isUnused)) return;

@@ -1,4 +1,4 @@
-/** Answers that come before the end of a body: they must arrive, though what is still being sent is not wanted. */
+/** Answers that are ready before the end of a body: they must arrive, although the rest of the body is not wanted. */
 
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
@@ -6,7 +6,7 @@ import { discardBody } from "../proxy/request-body.ts";
 import { isBodyWithheld } from "./body-permission.ts";
 import { holdsBody } from "./problems.ts";
 
-/** Such an answer is sent at once, and the connection held until some of the rest was thrown away. */
+/** Sends such an answer at once, and keeps the connection open until part of the rest of the body was discarded. */
 export function outliveRefusedBodies(app: FastifyInstance): void {
   app.addHook("onSend", async (request, reply, payload) => {
     const { raw } = request;

@@ -1,4 +1,4 @@
-/** What every request has before its route: an id, the client's address; and the refusals that come before any route. */
+/** The steps of every request before its route: its id, the address of its client, and the refusals that need no route. */
 
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -23,7 +23,7 @@ export interface RequestContextOptions {
   readonly urlBytesMax: number;
   readonly trust: ProxyTrust;
   readonly log: RequestLog;
-  /** Of every answer. */
+  /** Headers of every answer. */
   readonly fixedHeaders: Readonly<Record<string, string>>;
   readonly cors: Cors;
   readonly isStopping: () => boolean;
@@ -38,13 +38,13 @@ export function installRequestContext(
   app.decorateRequest("keyDisplay", null);
   app.decorateRequest("problemCode", null);
 
-  // Hooks of every request take a callback: a promise each would be the dearest part of them.
+  // Hooks of every request take a callback: a promise would be their most expensive part.
   app.addHook("onRequest", (request, reply, done) => {
     const peer = request.socket.remoteAddress ?? "";
     request.clientAddress = clientAddress(request.headers, peer, trust);
     forwarding.look(request.headers, peer);
     reply.headers(fixedHeaders).header("x-request-id", request.id);
-    // Node reads nothing more of a connection on which another protocol was asked for.
+    // Node reads nothing more from a connection after a request for another protocol.
     if (request.headers.upgrade !== undefined) reply.header("connection", "close");
     if (!cors.allow(request, reply)) done(isStopping() ? stoppingProblem() : (faultOf(request, urlBytesMax) ?? undefined));
   });
@@ -53,7 +53,7 @@ export function installRequestContext(
       cors.vary(reply);
       done(null, payload);
     });
-  // Connections that were idle when the stop began are closed by Node; one whose last request was in flight would stay open for long.
+  // Node closes connections that are idle when the stop begins. A connection whose last request is in flight then would stay open for long.
   app.addHook("onResponse", (_request, _reply, done) => {
     if (isStopping()) setImmediate(() => app.server.closeIdleConnections());
     done();
@@ -66,17 +66,17 @@ function stoppingProblem(): ProblemError {
   return new ProblemError("shutting_down", { headers: ending });
 }
 
-/** What makes a request one that no route looks at. */
+/** The refusal of a request that needs no route; null: none. */
 function faultOf({ url, raw, headers }: FastifyRequest, urlBytesMax: number): ProblemError | null {
   if (url.length > urlBytesMax) return new ProblemError("uri_too_long", { detail: `The URL is longer than ${urlBytesMax} bytes.` });
-  // Who is asked is not certain, so what follows on the connection may be meant for somebody else.
+  // It is not certain which host is meant, so later requests on the connection may be meant for another one.
   if (raw.httpVersion === "1.1" && headers.host === undefined)
     return new ProblemError("bad_request", { detail: "The request has no Host header.", headers: ending });
   if (hasTwo(raw.rawHeaders, "host"))
     return new ProblemError("bad_request", { detail: "The request has more than one Host header.", headers: ending });
   if (headers.host !== undefined && !hostForm.test(headers.host))
     return new ProblemError("bad_request", { detail: "The Host header is not a host with an optional port.", headers: ending });
-  // Who asks is not certain either.
+  // It is not certain which caller asks.
   if (headers.authorization !== undefined && hasTwo(raw.rawHeaders, "authorization"))
     return new ProblemError("bad_request", { detail: "The request has more than one Authorization header.", headers: ending });
   const at = url.indexOf("?");
@@ -84,11 +84,11 @@ function faultOf({ url, raw, headers }: FastifyRequest, urlBytesMax: number): Pr
 }
 
 /**
- * A host, or none, and a port (RFC 9110 §7.2). Without the comma, which no name has: proxies make one value out of two headers by it.
+ * An optional host and an optional port (RFC 9110 §7.2). There is no comma: no name has one, and proxies join two headers with it.
  */
 const hostForm = /^(?:[A-Za-z0-9._~%!$&'()*+;=-]*|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 
-/** RFC 9112 §3.2. Node keeps the first and drops the others, where a proxy may have gone by another. @param name in lower case. */
+/** RFC 9112 §3.2. Node keeps the first header and drops the others, but a proxy may have used another. @param name in lower case. */
 function hasTwo(rawHeaders: readonly string[], name: string): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

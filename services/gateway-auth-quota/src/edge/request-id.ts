@@ -1,20 +1,20 @@
-/** Request ids: the caller's when it is well-formed, else a ULID, which sorts by time. */
+/** Request ids: the caller's if it is well-formed, else a ULID, which sorts by time. */
 
 import { randomFillSync } from "node:crypto";
 import { requestIdPattern } from "@netfacts/contracts";
 
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/** Two characters by ten bits. */
+/** Two characters for each value of ten bits. */
 const pairs = Array.from({ length: 1_024 }, (_, number) => alphabet.charAt(number >>> 5) + alphabet.charAt(number & 31));
 
-/** Random numbers are drawn for many ids at once: a draw costs as much for 16 bytes as for 2,048. Ten bits of each are used. */
+/** Random numbers for many ids: to draw 16 bytes takes as long as to draw 2,048. Ten bits of each number are used. */
 const pool = new Uint16Array(1_024);
 let used = pool.length;
 
-/** The first ten characters of the last id: ids come in bursts, and all of a millisecond have the same. */
+/** The first ten characters of the last id: ids come in bursts, and all ids of a millisecond begin alike. */
 let last = { now: -1, text: "" };
 
-/** 48 bits of time and 80 of chance, in Crockford's base 32. */
+/** 48 bits of time and 80 random bits, in Crockford's base 32. */
 export function newRequestId(now: number): string {
   if (now !== last.now) last = { now, text: timeText(now) };
   if (used + 8 > pool.length) {
@@ -32,7 +32,7 @@ function timeText(now: number): string {
   return text;
 }
 
-/** The id of a request by its `X-Request-Id` header. */
+/** The id of a request with this `X-Request-Id` header. */
 export function requestIdOf(header: string | string[] | undefined, now: number): string {
   return typeof header === "string" && requestIdPattern.test(header) ? header : newRequestId(now);
 }

@@ -1,4 +1,4 @@
-/** The routes by path: what answers GET and HEAD, and the refusal of every other method and path. */
+/** The routes by path: handlers of GET and HEAD, and the refusal of every other method and path. */
 
 import { METHODS } from "node:http";
 import { ProblemError } from "@netfacts/contracts";
@@ -12,7 +12,7 @@ declare module "fastify" {
     readonly pathMethods: PathMethods;
   }
   interface FastifyRequest {
-    /** The path's pattern, when the path has routes but none for the method; else null. */
+    /** The path's pattern if the path has routes but none for the method; else null. */
     refusedPath: string | null;
   }
 }
@@ -20,13 +20,13 @@ declare module "fastify" {
 /** CONNECT never reaches a router. */
 const methods = METHODS.filter((method) => method !== "CONNECT");
 
-/** A route whose whole answer is its handler's. */
+/** A route whose handler makes the whole answer. */
 export interface Route {
   readonly url: string;
   readonly handler: RouteHandlerMethod;
 }
 
-/** @param meantBy  the path of the route that a request for no route was meant for; null where that is not known. */
+/** @param meantBy  returns the path of the route that a request without a route probably meant; null: unknown. */
 export function installRoutes(
   app: FastifyInstance,
   routes: readonly Route[],
@@ -43,7 +43,7 @@ export function installRoutes(
     app.pathMethods.add(url, method);
   }
 
-  // Before the framework judges a body, or the lack of one, that no route takes.
+  // Refuse here, before the framework judges the body, or the lack of one.
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
     const fault = app.pathMethods.faultOf(request) ?? noRoute(meantBy(request.url));
@@ -52,7 +52,7 @@ export function installRoutes(
   app.setNotFoundHandler(unreachable);
 }
 
-/** For an instance whose routes take any method: refuses those that `pathMethods` does not list, before hooks that are added later. */
+/** For an instance whose routes accept any method: refuses methods that `pathMethods` does not list, before hooks that are added later run. */
 export function refuseOtherMethods(app: FastifyInstance, guard: Guard): void {
   app.addHook("onRequest", async (request, reply) => {
     const fault = app.pathMethods.faultOf(request);
@@ -63,19 +63,19 @@ export function refuseOtherMethods(app: FastifyInstance, guard: Guard): void {
 }
 
 /**
- * The methods that each path has, in a router of its own with one route for each path. In the framework's router, 60 paths would need
- * 2,000 routes for the methods that they do not have, which take 30 ms and 2.5 MiB.
+ * The methods that each path has, in a separate router with one route for each path. In the framework's router, 60 paths would need 2,000
+ * routes for the methods that they do not have, which cost 30 ms and 2.5 MiB.
  */
 class PathMethods {
-  /** Never a bound: the length of a URL is judged before. */
+  /** `maxParamLength` is never reached: the length of a URL is limited before. */
   readonly #router = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER, querystringParser: () => ({}) });
 
-  /** @param url  as Fastify writes it, each once. */
+  /** @param url  pattern in Fastify's form; add each once. */
   add(url: string, allowed: readonly string[]): void {
     this.#router.on("GET", url, unreachable, { url, allowed });
   }
 
-  /** The refusal of the request's method, after noting the path in the request; null: the path has this method, or is not known. */
+  /** The refusal of the request's method, also noting the path in the request; null: the path has this method, or is unknown. */
   faultOf(request: FastifyRequest): ProblemError | null {
     const store: { readonly url: string; readonly allowed: readonly string[] } | undefined = this.#router.find("GET", request.url)?.store;
     if (store === undefined || store.allowed.includes(request.method)) return null;

@@ -1,8 +1,8 @@
-/** What a value that does not fit its schema should have been, in words: `takes a whole number from 1 to 1000`. */
+/** Messages for values that do not fit their schema, such as `must be a whole number from 1 to 1000`. */
 
 import { nearestWord } from "@netfacts/contracts";
 import { wordList } from "./word-list.ts";
-/** As typebox tells what is wrong. */
+/** An error as typebox reports it. */
 export interface SchemaError {
   readonly keyword: string;
   /** A fragment like `#/properties/rate`: the schema that was not met. */
@@ -12,15 +12,15 @@ export interface SchemaError {
   readonly params: object;
 }
 
-/** One place that is wrong. */
+/** One wrong place of a value. */
 export interface SchemaFault {
-  /** As typebox's pointer, with the member that is missing or unknown at its end. */
+  /** JSON pointer, with the missing or unknown member at its end. */
   readonly pointer: string;
   readonly message: string;
   readonly suggestion: string | null;
 }
 
-/** The members of JSON Schema that ours use. */
+/** The members of JSON Schema that our schemas use. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -34,7 +34,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, unknown>>;
 }
 
-/** What texts of a pattern are, by the pattern. */
+/** Descriptions of the texts that match a pattern, by the pattern. */
 const formOf: Readonly<Record<string, string>> = {
   "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$": "a time in UTC such as 2026-11-21T09:00:00Z",
   "^\\d{4}-\\d{2}-\\d{2}$": "a date such as 2026-11-21",
@@ -48,7 +48,7 @@ const formOf: Readonly<Record<string, string>> = {
 
 const notBlank = "[^\\s\\ufeff]";
 
-/** @returns the places of one error; several where several members are missing or unknown. */
+/** @returns the places of one error; several if several members are missing or unknown. */
 export function schemaFaults(root: unknown, { keyword, schemaPath, instancePath, params }: SchemaError): readonly SchemaFault[] {
   const schema = schemaAt(root, schemaPath);
   const fault = (pointer: string, message: string, suggestion: string | null = null): SchemaFault => ({ pointer, message, suggestion });
@@ -63,13 +63,13 @@ export function schemaFaults(root: unknown, { keyword, schemaPath, instancePath,
       known.length === 0 ? "is unknown; no members are allowed here" : `is unknown; the known members are ${wordList(known, "and")}`;
     return additionalProperties.map((name) => fault(`${instancePath}/${name}`, message, nearestWord(name, known)));
   }
-  // That of a member which additionalProperties forbids; it tells more.
+  // A member that additionalProperties forbids has this error too, and the other one says more.
   if (keyword === "boolean") return [];
   if (keyword === "uniqueItems") return [fault(instancePath, "must not contain duplicates")];
   return [fault(instancePath, `must be ${wantedText(schema)}`)];
 }
 
-/** What a schema takes, as the end of "takes …". */
+/** Description of the values that a schema accepts, as the end of "must be …". */
 export function wantedText(schema: unknown): string {
   const wanted = schema as Schema;
   if (wanted.enum !== undefined) return wordList(wanted.enum.map(String), "or");

@@ -1,4 +1,4 @@
-/** The query of a request as it came. */
+/** The query string of a request, unchanged. */
 
 import type { FastifyRequest } from "fastify";
 

@@ -1,6 +1,6 @@
-/** What browsers are to make of our answers: no guessing of types, no referrer, HTTPS where that is there. Pages add a policy of their own. */
+/** Security headers of all answers: browsers guess no types, send no referrer, and use only HTTPS if configured. Pages add their own policy. */
 
-/** @param hstsSeconds  how long browsers are to come by HTTPS only (RFC 6797); 0: not told. */
+/** @param hstsSeconds  time for which browsers must use HTTPS only (RFC 6797); 0: the header is not sent. */
 export function securityHeaders(hstsSeconds: number): Readonly<Record<string, string>> {
   return {
     "x-content-type-options": "nosniff",

@@ -1,8 +1,8 @@
-/** Why a caller gets no place of a bounded resource. */
+/** The reason why a caller gets no place of a limited resource. */
 
 import type { Shares } from "@netfacts/messaging";
 
-/** `full`: all places are taken, and nobody has more than its quarter; `share`: the caller has its quarter, and nothing is left beside it. */
+/** `full`: all places are taken, and no caller has more than its quarter. `share`: the caller has its quarter, and no other place is free. */
 export type Shortage = "full" | "share";
 
 export function shortageOf(shares: Shares, caller: string | null): Shortage {

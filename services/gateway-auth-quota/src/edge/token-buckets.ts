@@ -1,18 +1,18 @@
-/** So many of something for each name and second, and twice as many in a burst. */
+/** Token buckets by name: each refills at a rate per second, and holds the tokens of two seconds for a burst. */
 
-/** What a name has left. */
+/** Tokens that a name had left at a time. */
 interface Bucket {
   tokens: number;
   at: number;
 }
 
-/** More than these are not remembered: the oldest begins anew. */
+/** Most buckets that are kept. Beyond that, the least recently used one is dropped, and is full again. */
 const namesMax = 10_000;
 
 export class TokenBuckets {
   readonly #perSecondMax: number;
   readonly #now: () => number;
-  /** Those that were used last are last. A full one is not remembered. */
+  /** In the order of their last use. Full buckets are not kept. */
   readonly #buckets = new Map<string, Bucket>();
 
   /** @param now clock in ms; default: `performance.now()`. */
@@ -21,7 +21,7 @@ export class TokenBuckets {
     this.#now = now;
   }
 
-  /** Whether all are full, as far as is known without a look at each. */
+  /** True: all buckets are full. False: some may not be. */
   get isUnused(): boolean {
     return this.#buckets.size === 0;
   }
@@ -33,7 +33,7 @@ export class TokenBuckets {
     return Math.min(burst, bucket.tokens + ((this.#now() - bucket.at) / 1_000) * this.#perSecondMax);
   }
 
-  /** @returns whether there was one left. */
+  /** @returns whether there was a token. */
   take(name: string): boolean {
     const tokens = this.tokens(name);
     this.#set(name, Math.max(0, tokens - 1));

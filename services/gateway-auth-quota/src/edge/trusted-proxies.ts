@@ -1,4 +1,4 @@
-/** The address of the client: the peer's, or behind trusted proxies the one that they tell. */
+/** The address of the client: the peer's, or, if the peer is a trusted proxy, the one that the proxies report. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import {
@@ -13,7 +13,7 @@ import {
 } from "@netfacts/address";
 import { plainAddress } from "../domain/client-address.ts";
 
-/** Which header the trusted proxies write. The other one is never read: a proxy hands on what a client made up in it. */
+/** The header that the trusted proxies write. The other one is never read: a proxy passes on whatever a client wrote in it. */
 export type ForwardingHeader = "x-forwarded-for" | "forwarded";
 
 export interface ProxyTrust {
@@ -21,7 +21,7 @@ export interface ProxyTrust {
   readonly header: ForwardingHeader;
 }
 
-/** Addresses and CIDRs as prefixes; throws RangeError for what is neither. */
+/** Addresses and CIDRs as prefixes. @throws RangeError for a text that is neither. */
 export function proxyTrust(texts: readonly string[], header: ForwardingHeader): ProxyTrust {
   const proxies = texts.map((text) => {
     const address = parseAddress(text);
@@ -33,19 +33,19 @@ export function proxyTrust(texts: readonly string[], header: ForwardingHeader): 
   return { proxies, header };
 }
 
-/** Whether this other end of a socket is a trusted proxy. */
+/** Whether this peer is a trusted proxy. */
 export function isTrustedPeer(peer: string, { proxies }: ProxyTrust): boolean {
   const address = plainAddress(peer);
   return address !== null && isTrusted(proxies, address);
 }
 
 /**
- * Reads the chain of proxies from our end: each that is trusted is believed in who came to it, the first that is not is the client. What
- * stands before that was told by the client and is not looked at.
+ * Reads the chain of proxies from its end, which is nearest to us. Each trusted proxy names the address before it. The first address that is
+ * not trusted is the client. The entries before that come from the client and are ignored.
  *
- * @param peer  the other end of the socket.
- * @returns RFC 5952 text; IPv4-mapped addresses, as dual-stack sockets give them, as IPv4. Where a trusted proxy tells no address
- *   (`unknown`, an obfuscated name): that proxy.
+ * @param peer  address of the other end of the socket.
+ * @returns RFC 5952 text; IPv4-mapped addresses, which dual-stack sockets report, as IPv4. If a trusted proxy names no address (`unknown`,
+ *   an obfuscated name): the address of that proxy.
  */
 export function clientAddress(headers: IncomingHttpHeaders, peer: string, { proxies, header }: ProxyTrust): string {
   let address = plainAddress(peer);
@@ -73,7 +73,7 @@ function isTrusted(proxies: readonly Prefix[], address: Address): boolean {
   return proxies.some((proxy) => proxy.version === address.version && containsAddress(proxy, address));
 }
 
-/** The address of a node as proxies write it: with a port or without, IPv6 in brackets or not. */
+/** The address in a node of a proxy's header, which may have a port, and brackets around IPv6. */
 function nodeAddress(text: string): string {
   const node = text.trim();
   const bracketed = /^\[([^\]]*)\](?::[\w.-]+)?$/.exec(node);
@@ -81,7 +81,7 @@ function nodeAddress(text: string): string {
   return /^([\d.]+):[\w.-]+$/.exec(node)?.[1] ?? node;
 }
 
-/** The `for` of each element of `Forwarded` (RFC 7239 §4), empty where it has none. */
+/** The `for` of each element of `Forwarded` (RFC 7239 §4); empty if it has none. */
 function forwardedChain(text: string): string[] {
   return splitFromEnd(text, ",").map((element) => {
     const node = splitFromEnd(element, ";")
@@ -94,8 +94,8 @@ function forwardedChain(text: string): string[] {
 const forPair = /^\s*for\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"]+))\s*$/i;
 
 /**
- * Splits at a separator outside quoted strings, beginning at the end: a quote that a client left open changes nothing of what proxies
- * wrote behind it. Cost: one pass, whatever the text.
+ * Splits at a separator outside quoted strings, beginning at the end: so a quote that a client left open does not change what proxies wrote
+ * after it. Cost: one pass over any text.
  */
 function splitFromEnd(text: string, separator: "," | ";"): string[] {
   const parts: string[] = [];

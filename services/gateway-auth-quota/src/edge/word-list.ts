@@ -1,4 +1,4 @@
-/** Lists of words in the texts of problems. */
+/** Lists of words for the texts of problems. */
 
 const lists = {
   and: new Intl.ListFormat("en-GB", { type: "conjunction" }),
