@@ -1,14 +1,14 @@
-/** Waiting that ends. */
+/** Waiting with a time limit. */
 
 /**
- * Calls back after so many ms, and after what arrived until then was read: an event loop that is late runs its timers before it reads, and
- * would take a reply that is there for one that did not come.
+ * Calls `then` after `ms`, and after the replies that arrived until then were read. A late event loop runs its timers before it reads, and
+ * would otherwise miss a reply that has arrived.
  */
 export function afterReplies(ms: number, then: () => void): NodeJS.Timeout {
   return setTimeout(() => setImmediate(then), ms);
 }
 
-/** Waits for the work, but no longer than so many ms. */
+/** Waits for the work, but no longer than `ms`. */
 export async function atMost(work: Promise<unknown>, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = afterReplies(ms, resolve);

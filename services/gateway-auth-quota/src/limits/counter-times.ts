@@ -1,4 +1,4 @@
-/** Times of a counter: how long it lasts, and how often it is read again. */
+/** Times of a counter: its end, and the interval at which it is read again. */
 
 import type { Policy, Window } from "../domain/limit-windows.ts";
 
@@ -6,15 +6,15 @@ const refillMs = 1_000;
 const refillMsMin = 250;
 const refillShare = 1 / 200;
 
-/** Counters outlive their window by an hour, so that a late return still finds them. Unix ms. */
+/** End of a counter, Unix ms: an hour after its window, so that a late return still finds it. */
 export function counterEndMs(window: Window): number {
   return window.endMs + 3_600_000;
 }
 
 /**
- * A block is filled up so often, and what others lease is seen.
+ * Interval at which a block is refilled and the counter is read, in ms.
  *
- * @param spent  units of the block; sooner once they are a share of the limit.
+ * @param spent  units of the block that are spent; the interval is shorter from 1/200 of the limit on.
  */
 export function refillAfterMs({ limit }: Policy, spent: number): number {
   return spent >= limit * refillShare ? refillMsMin : refillMs;

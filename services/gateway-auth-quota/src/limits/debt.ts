@@ -1,15 +1,15 @@
-/** Units that were admitted while the store was away, and are yet to be taken from it. */
+/** Units that were admitted while the store was unavailable, and must still be taken from it. */
 
-/** `admitted` = `refunded` + `settled` + `written_off` + what is owed. */
+/** `admitted` = `refunded` + `settled` + `written_off` + the units owed. */
 export const debtEvents = ["admitted", "refunded", "settled", "written_off"] as const;
 export type DebtEvent = (typeof debtEvents)[number];
 
-/** Of one window of one policy of one bucket. What it ever let in beyond the store's knowledge is at most `max` a window. */
+/** The debt of one policy of one bucket, in one window at a time. It admits at most `max` units per window that the store does not know. */
 export class Debt {
   readonly #max: number;
   readonly #tell: (event: DebtEvent, units: number) => void;
   #owed = 0;
-  /** Of this window: units that no counter will ever know of. They use up the allowance until the window ends. */
+  /** Units of this window that no counter will ever include. They use up the allowance until the window ends. */
   #writtenOff = 0;
   #windowStart = Number.NaN;
   #latestStart = Number.NEGATIVE_INFINITY;
@@ -23,7 +23,7 @@ export class Debt {
     return this.#owed;
   }
 
-  /** @returns whether it is allowed; then the units are owed. */
+  /** @returns true: the units are now owed. False: the allowance is too small. */
   incur(units: number): boolean {
     if (this.#owed + this.#writtenOff + units > this.#max) return false;
     this.#owed += units;
@@ -31,7 +31,7 @@ export class Debt {
     return true;
   }
 
-  /** Refunded units are owed no more, and use up no allowance. @returns how many of them no counter knows of: these cannot be spent again. */
+  /** Refunded units are no longer owed, and free their allowance. @returns how many of them are in no counter: these cannot be spent again. */
   forgive(units: number): number {
     const owed = this.#lower(units, "refunded");
     const writtenOff = Math.min(units - owed, this.#writtenOff);
@@ -39,19 +39,19 @@ export class Debt {
     return owed + writtenOff;
   }
 
-  /** The store has given them out. @returns how many of them were owed. */
+  /** Call with units taken from the store. @returns how many of them were owed. */
   pay(units: number): number {
     return this.#lower(units, "settled");
   }
 
-  /** Given out by no counter: beyond the limit, or at the end of the gateway. */
+  /** Call with units that no counter will include: they are beyond the limit, or the gateway stops. */
   writeOff(units: number): void {
     this.#writtenOff += this.#lower(units, "written_off");
   }
 
   /**
-   * What is owed of an ended window limits nothing any more. A window of another length and the same start goes on; one that began earlier,
-   * which only another length can bring, may have had its allowance.
+   * Writes off the debt of the ended window. A window of another length with the same start continues the current one. A window with an
+   * earlier start, which only another length can cause, gets no allowance, because it may have used it.
    */
   enterWindow(start: number): void {
     if (start === this.#windowStart) return;

@@ -1,4 +1,4 @@
-/** Limits at the edge: the limiter admits requests from leased blocks and tells what is left. */
+/** Limits at the edge: the limiter admits requests from leased blocks, and reports what is left. */
 
 export { type DebtEvent, debtEvents } from "./debt.ts";
 export { createLimiter } from "./limiter.ts";

@@ -1,4 +1,4 @@
-/** What the leases of one gateway share, and what they tell. */
+/** The parts that the leases of one gateway share, and the standing that they report. */
 
 import type { LimitMark, LimitRepository } from "@netfacts/storage";
 import type { PolicyName } from "../domain/limit-windows.ts";
@@ -12,15 +12,15 @@ export interface LeaseDeps {
   readonly monotonic: () => number;
   readonly settings: LimiterSettings;
   readonly onDebt: (event: DebtEvent, policy: PolicyName, units: number) => void;
-  /** Told of an exception that nobody expected. The lease goes on. */
+  /** Called with an unexpected exception. The lease continues. */
   readonly onFault: (error: unknown) => void;
-  /** Of the marks. */
+  /** Owner in all marks of this gateway. */
   readonly owner: string;
-  /** A mark for each change of a counter. */
+  /** Makes a new mark for a change of a counter. */
   readonly nextMark: () => LimitMark;
 }
 
-/** What is known of the window; `remaining` is null while nothing is. */
+/** The known state of a window. `remaining` is null while the counter is unknown; the reset times, while the store's time is. */
 export interface LeaseStanding {
   readonly limit: number;
   readonly remaining: number | null;

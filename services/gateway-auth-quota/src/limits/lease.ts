@@ -1,4 +1,4 @@
-/** One bucket's share of one policy: units leased from the store in blocks, spent here without asking (docs/design/protocols.md#limits-by-leases). */
+/** One bucket's share of a policy: leases blocks of units from the store, and spends them without it (docs/design/protocols.md#limits-by-leases). */
 
 import type { LimitMark, LimitReading, LimitWindow } from "@netfacts/storage";
 import { holdMax, type Policy, type PolicyName, resetSeconds, type Window, windowAt } from "../domain/limit-windows.ts";
@@ -11,9 +11,9 @@ import { OthersPace } from "./others-pace.ts";
 import { OwnPace } from "./own-pace.ts";
 import { type Spending, Waiters } from "./waiters.ts";
 
-/** How often a take that did not fit is tried again with what is left. */
+/** Retries of a take that did not fit, with the units that are left. */
 const retriesMax = 3;
-/** A window entered later than this after its begin may have been used by others, whose blocks we do not know. */
+/** If a window is entered later than this after its start, others may have leased blocks in it that we do not know. */
 const freshMs = 1_000;
 
 export class Lease {
@@ -21,41 +21,41 @@ export class Lease {
   readonly #bucket: string;
   readonly #name: PolicyName;
   readonly #deps: LeaseDeps;
-  /** Units of the window that are leased here for batches, and may come back. */
+  /** Units of the window that batches have reserved here, and may return. */
   readonly #reserved: () => number;
   #hasReserved = false;
-  /** The same at other gateways, as far as they have told lately. */
+  /** The same at other gateways, by their last report. */
   #othersReserved = 0;
-  /** Of `#leased`: what others held unspent when they told last. */
+  /** Part of `#leased` that others held unspent at their last report. */
   #othersHeld = 0;
 
   #window: Window | null = null;
-  /** Store time of the last look at the clock: within the window. */
+  /** Store time when the clock was last read; within the window. */
   #now = 0;
   #unspent = 0;
   #heardAt = Number.NEGATIVE_INFINITY;
-  /** The store's counter as last seen; null until a reply for this window, unless it began under our eyes. */
+  /** The store's counter as last seen; null until the first reply for this window. If we saw the window begin, it starts at 0. */
   #leased: number | null = null;
-  /** At or below this many unspent units the next block is fetched ahead. */
+  /** The next block is fetched ahead when no more than this many units are unspent. */
   #prefetchAt = -1;
-  /** Unspent when the counter was seen last. */
+  /** Unspent units when the counter was last seen. */
   #filledTo = 0;
 
   readonly #own: OwnPace;
   readonly #others: OthersPace;
   readonly #waiters: Waiters;
-  /** One take or return in flight at a time. */
+  /** The take or return in flight; there is at most one. */
   #busy: Promise<void> | null = null;
   #reading: Promise<void> | null = null;
   #exhaustedUntil = 0;
-  /** What the store had left when it had too few units for a request, and until when it is not asked for more than that. */
+  /** Units that the store had left when these were too few for a request, and the time until which it is not asked for more. */
   #short = { left: 0, until: 0 };
   #unavailableUntil = 0;
-  /** After an unknown outcome blocks are no larger than what is asked for, so that a flapping store loses few units. */
+  /** After an unknown outcome blocks have only the requested units, so that an unstable store loses few units. */
   #careful = false;
-  /** Since the last unknown outcome nothing was heard of the store. */
+  /** The store has not replied since the last failure or unknown outcome. */
   #away = false;
-  /** Counted as lost until it is looked up; none is in another window. */
+  /** Change of this window with an unknown outcome; its units count as lost until it is looked up. */
   #unknown: Unknown | null = null;
   readonly #debt: Debt;
   readonly #next: NextLease;
@@ -76,7 +76,7 @@ export class Lease {
     this.#usedAt = deps.monotonic();
   }
 
-  /** Unix seconds of the window that spent units belong to; -1 before the first. */
+  /** Start of the window that spent units belong to, Unix seconds; -1 before the first window. */
   get windowStart(): number {
     return this.#window?.start ?? -1;
   }
@@ -90,20 +90,20 @@ export class Lease {
     return this.#deps.monotonic() - this.#usedAt;
   }
 
-  /** Long enough for its units to be of more use elsewhere: three of its usual pauses, as what it holds is to last for the next ones. */
+  /** Idle for longer than three usual pauses between its units, within bounds: other gateways can then make better use of what it holds. */
   get isIdle(): boolean {
     const { idleReturnMs, idleReturnMsMax, bridgeSeconds } = this.#deps.settings;
     const pause = bridgeSeconds === 0 ? 0 : 1_000 / (this.#own.recent ?? Number.POSITIVE_INFINITY);
     return this.idleMs >= Math.max(idleReturnMs, Math.min(3 * pause, idleReturnMsMax));
   }
 
-  /** Whether `standing` can tell what remains. */
+  /** Whether `standing` knows what remains. */
   get isKnown(): boolean {
     this.#roll();
     return this.#leased !== null;
   }
 
-  /** Nothing here that the store does not know. */
+  /** Whether the lease has nothing left to spend, return, pay or look up. */
   get isEmpty(): boolean {
     return (
       this.#unspent === 0 &&
@@ -115,11 +115,11 @@ export class Lease {
     );
   }
 
-  /** The request path while a block has units: no store, no waiting. */
+  /** The request path while a block has units: uses no store, and does not wait. */
   trySpend(units: number): boolean {
     this.#roll();
     this.#usedAt = this.#deps.monotonic();
-    // Who waits came first.
+    // Waiting requests came first.
     if (this.#unspent < units || this.#waiters.units > 0 || this.#stopped) return false;
     this.#unspent -= units;
     this.#own.spent(units);
@@ -127,7 +127,7 @@ export class Lease {
     return true;
   }
 
-  /** @param waitMs  how long to wait for the store at most. */
+  /** @param waitMs  longest wait for the store. */
   spend(units: number, waitMs: number): Promise<Spending> | Spending {
     if (this.trySpend(units)) return this.windowStart;
     const spending = this.#ask(units, waitMs);
@@ -135,7 +135,7 @@ export class Lease {
     return spending instanceof Promise ? spending.then((late) => this.#orOnDebt(units, late)) : this.#orOnDebt(units, spending);
   }
 
-  /** Fetches a block of a window that nothing is known of, for a request that another lease lets wait. */
+  /** Fetches a first block of an unknown window, for a request that waits for another lease meanwhile. */
   fetchAhead(): void {
     if (!this.isKnown && this.#mayAsk()) this.#work(true);
   }
@@ -149,7 +149,7 @@ export class Lease {
       if (now < this.#exhaustedUntil) return "exhausted";
       if (now < this.#short.until && units > this.#unspent + this.#short.left) return "exhausted";
     }
-    // Where debt is allowed nobody waits for a store that was away a moment ago: asking for it goes on beside.
+    // If debt is allowed, no request waits for a store that was just unavailable. The store is asked again in the background.
     if (this.#away && this.#deps.settings.debtMax > 0) {
       this.#work(false);
       return "unavailable";
@@ -160,7 +160,7 @@ export class Lease {
     return waiting;
   }
 
-  /** Units that were not to be had of the store are spent all the same, while the debt allows. */
+  /** Spends units on debt, as far as this allows, if the store was unavailable. */
   #orOnDebt(units: number, spending: Spending): Spending {
     if (spending !== "unavailable" || this.#stopped) return spending;
     this.#roll();
@@ -168,7 +168,7 @@ export class Lease {
     return this.#debt.incur(units) ? this.#window.start : spending;
   }
 
-  /** Units that were spent in the window of this start and not used after all; an ended window needs them no more. */
+  /** Returns units that were spent in the window of this start, and were not used. Does nothing if that window has ended. */
   refund(units: number, windowStart: number): void {
     this.#roll();
     if (units === 0 || windowStart !== this.windowStart) return;
@@ -177,7 +177,7 @@ export class Lease {
     if (this.#excess() > 0) this.#work(false);
   }
 
-  /** Makes sure that something is known of the window, by reading at most once; within the time, or not at all. */
+  /** Reads the counter of the window, if it is unknown, in one read that is shared with other callers. Gives up after `waitMs`. */
   async look(waitMs: number): Promise<void> {
     this.#roll();
     if (this.#leased !== null || this.#window === null || this.#deps.monotonic() < this.#unavailableUntil) return;
@@ -196,14 +196,14 @@ export class Lease {
     return { limit, remaining, resetsInSeconds: resetSeconds(this.#window, now), resetsAt: this.#window.endMs };
   }
 
-  /** What the limit leaves as far as is known, with what is here unspent and without what is owed; below 0 where the limit was lowered. */
+  /** Units that the limit leaves, as far as known: with those unspent here, and without those owed. Below 0 if the limit was lowered. */
   get headroom(): number {
     return this.policy.limit - (this.#leased ?? 0) + this.#unspent - this.#debt.owed;
   }
 
   /**
-   * The same for callers, so that what they are told at one gateway differs little from what they are told at the next: with what others
-   * hold unspent, less what they are likely to have spent since they told. Never less than what is here.
+   * The standing for callers, which differs little between gateways. It adds the units that others hold unspent, less those that they have
+   * probably spent since their last report. `remaining` is never less than what can be spent here.
    */
   shown(): LeaseStanding {
     const standing = this.standing();
@@ -218,9 +218,10 @@ export class Lease {
   }
 
   /**
-   * Others are told of units that may come back, so that none of them takes the limit for used up meanwhile, and of what is held.
+   * Mark of a change, which reports to other gateways the unspent units held here, and the reserved units that may come back. So no other
+   * gateway takes the limit for used up meanwhile.
    *
-   * @param units  the change of what is held, if it is done.
+   * @param units  units that the change adds to those held, if it is done.
    */
   #mark(units: number): LimitMark {
     const mark = { ...this.#deps.nextMark(), held: Math.max(0, this.#unspent + units - this.#waiters.units) };
@@ -229,9 +230,9 @@ export class Lease {
     return this.#hasReserved ? { ...mark, reserved } : mark;
   }
 
-  /** The counter was read. @param own  what of its growth since then is ours. */
+  /** Notes a reading of the counter. @param own  our part of its growth since the previous reading. */
   #see({ leased, held = 0 }: Omit<LimitReading, "at">, own: number): void {
-    // What others have spent since then.
+    // Units that others have spent since the previous reading.
     this.#others.observe(leased - held - ((this.#leased ?? 0) - this.#othersHeld) - own);
     this.#leased = leased;
     this.#othersHeld = held;
@@ -242,13 +243,13 @@ export class Lease {
     return Math.max(0, Math.min(this.policy.limit, this.headroom));
   }
 
-  /** Asks the store again for what is owed or unknown, once it may be asked. */
+  /** Pays debt and looks up an unknown outcome, if the store may be asked again. */
   settleDebt(): void {
     this.#roll();
     if ((this.#debt.owed > 0 || this.#unknown !== null) && this.#mayAsk()) this.#work(false);
   }
 
-  /** Gives every unspent unit back, unless something is in flight, which means that it is not idle. */
+  /** Returns every unspent unit, unless a call is in flight: then the lease is not idle. */
   async giveBackIdle(): Promise<void> {
     this.#roll();
     const mayAsk = this.#busy === null && (this.#unknown === null || this.#stopped);
@@ -261,7 +262,7 @@ export class Lease {
     });
   }
 
-  /** No more takes; waiters are turned away; what is unspent goes back. */
+  /** Ends takes, turns waiting requests away, pays debt, and returns unspent units. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#waiters.turnAway("unavailable");
@@ -275,7 +276,7 @@ export class Lease {
     await this.giveBackIdle();
   }
 
-  /** Enters the window of the store's time. Units of an ended window are worth nothing: they are dropped, not returned. */
+  /** Enters the window of the store's time. Units of an ended window are worthless: they are dropped, not returned. */
   #roll(): void {
     const now = this.#deps.time.now();
     if (now === null) return;
@@ -292,7 +293,7 @@ export class Lease {
     this.#unknown = early?.unknown ?? null;
     this.#others.reset();
     this.#debt.enterWindow(next.start);
-    // A window that began under our eyes: nothing is leased in it as far as we know.
+    // If we saw the window begin, nothing is leased in it as far as we know.
     this.#leased = early?.leased ?? (window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null);
     this.#prefetchAt = Math.floor(this.#unspent / 4) || -1;
     this.#filledTo = this.#unspent;
@@ -300,7 +301,7 @@ export class Lease {
     this.#short.until = 0;
   }
 
-  /** Another limit or window length for the same bucket. */
+  /** Changes the limit or window length of the bucket. */
   changePolicy(policy: Policy): void {
     if (policy.windowSeconds !== this.policy.windowSeconds) this.#window = null;
     this.policy = policy;
@@ -323,7 +324,7 @@ export class Lease {
       if (this.#waiters.units > 0 || (this.#excess() > 0 && !this.#away)) this.#work(false);
     };
     this.#busy = work().then(end, (error: unknown) => {
-      // A fault of ours: this key is refused for a moment, and the process goes on.
+      // A defect in this code: requests of this key are refused for a moment, and the process continues.
       this.#deps.onFault(error);
       this.#turnAway();
       end();
@@ -331,7 +332,7 @@ export class Lease {
     return this.#busy;
   }
 
-  /** Takes until nobody waits, or nothing is to be had; then gives back what refunds brought beyond the hold. */
+  /** Takes units until no request waits, or the store has none left. Then returns what refunds brought beyond the maximum to hold. */
   async #attend(ahead: boolean): Promise<void> {
     if (this.#unknown !== null && !(await this.#recover())) return;
     if ((this.#debt.owed > 0 || (this.#away && this.#deps.settings.debtMax > 0)) && !(await this.#payDebt())) return;
@@ -339,7 +340,7 @@ export class Lease {
     let most = Number.POSITIVE_INFINITY;
     while ((this.#waiters.units > 0 || ahead) && !this.#stopped) {
       this.#roll();
-      // A window that has just begun may have brought one, which no later mark may hide.
+      // The next lease may have brought one to a new window. Look it up before a later mark replaces its own.
       if (this.#unknown !== null && !(await this.#recover())) return;
       const window = this.#window;
       if (window === null) return this.#waiters.turnAway("unavailable");
@@ -364,7 +365,7 @@ export class Lease {
         retries = 0;
         most = Number.POSITIVE_INFINITY;
         const quarter = Math.floor(Math.min(this.#unspent, this.#holdMax(take.leased - units, this.#own.perSecond())) / 4);
-        // A block of fewer than four is fetched when it is needed.
+        // With fewer than four units, the next block is fetched when it is needed.
         this.#prefetchAt = quarter || -1;
         this.#serve();
       } else {
@@ -385,7 +386,7 @@ export class Lease {
     if (window.endMs - this.#now > this.#deps.settings.bridgeSeconds * 1_000) return;
     const next = windowAt(this.policy.windowSeconds, window.endMs);
     let sentAt = this.#deps.monotonic();
-    // At once, as the store may be away when it has begun.
+    // Look it up now: the store may be unavailable when the next window has begun.
     const found = await this.#next.recover();
     if (found?.outcome === "unknown") return this.#turnAway();
     if (found !== null) this.#hear(found.at, sentAt);
@@ -402,7 +403,7 @@ export class Lease {
     this.#see(take, units);
   }
 
-  /** A block is filled up each second, as nobody knows when the store goes away; and what others lease is seen. */
+  /** Whether to refill the block and read the counter: regularly, because the store may become unavailable, and others lease units too. */
   #isOutdated(): boolean {
     const afterMs = refillAfterMs(this.policy, this.#filledTo - this.#unspent);
     return this.#deps.settings.bridgeSeconds > 0 && this.#usedAt - this.#heardAt >= afterMs;
@@ -419,7 +420,7 @@ export class Lease {
     }
   }
 
-  /** Enough for all who wait; a full block where that is more. */
+  /** Units missing for all waiting requests, or for a full block if that is more. */
   #wanted(): number {
     const hold = this.#careful ? 1 : this.#holdMax(this.#leased ?? 0, this.#own.perSecond());
     return Math.max(this.#waiters.units, hold) - this.#unspent;
@@ -430,11 +431,11 @@ export class Lease {
   }
 
   /**
-   * Measured against what is spent: against `leased`, the last block before the limit would count as excess at once. And at whatever pace:
-   * a pace that falls for a moment makes no return.
+   * Unspent units beyond the maximum to hold. The maximum is computed from spent units: with `leased`, the last block before the limit would
+   * be excess at once. It assumes the full rate, so that a pace that falls for a moment causes no return.
    */
   #excess(): number {
-    // What is here of another window is dropped when the next one is entered.
+    // `changePolicy` has ended the window: its units are dropped when the next one is entered.
     if (this.#waiters.units > 0 || this.#window === null) return 0;
     return Math.max(0, this.#unspent - this.#holdMax((this.#leased ?? 0) - this.#unspent, this.policy.perSecond));
   }
@@ -446,10 +447,10 @@ export class Lease {
   }
 
   /**
-   * Takes what is owed, where the limit has room for it. The store is asked for the counter first, so that no outcome is left unknown
-   * while it does not answer.
+   * Takes the owed units from the store, as far as the limit has room. Reads the counter first: while the store is unavailable, this leaves
+   * no unknown outcome.
    *
-   * @returns false while the store is away.
+   * @returns false while the store is unavailable.
    */
   async #payDebt(): Promise<boolean> {
     this.#roll();
@@ -468,7 +469,7 @@ export class Lease {
     for (let retries = 0; this.#window === window && this.#debt.owed > 0 && retries <= retriesMax; retries++) {
       const units = Math.min(this.#debt.owed, this.policy.limit - (this.#leased ?? 0));
       if (units < 1) {
-        // Others used it up meanwhile: these units were admitted beyond the limit.
+        // Others have used up the limit: these units were admitted beyond it.
         this.#debt.writeOff(this.#debt.owed);
         break;
       }
@@ -487,12 +488,12 @@ export class Lease {
     return true;
   }
 
-  /** What was refunded meanwhile is owed no more: there are so many units to spend. */
+  /** Pays debt with units from the store. Those that a refund has meanwhile made unnecessary can be spent. */
   #settled(units: number): void {
     this.#unspent += units - this.#debt.pay(units);
   }
 
-  /** A reply has come. */
+  /** Call for each reply of the store. */
   #hear(at: number, sentAt: number): void {
     this.#away = false;
     this.#heardAt = this.#deps.monotonic();
@@ -506,7 +507,7 @@ export class Lease {
     this.#waiters.turnAway("exhausted");
   }
 
-  /** The units may be taken or not: until that is known they count as lost, those of debt as owed, and are never asked for again. */
+  /** The change may be done or not. Until that is known its units count as lost, those of debt as owed, and it is never repeated. */
   #loseTouch(change: Unknown): void {
     this.#careful = true;
     if (this.#isHere(change)) {
@@ -516,7 +517,7 @@ export class Lease {
     this.#turnAway();
   }
 
-  /** Of an ended window it is of no interest, and one to come keeps its own. */
+  /** Whether the change belongs to the current window. One of an ended window does not matter; `NextLease` keeps one of the next window. */
   #isHere(change: Unknown): boolean {
     return this.#window?.start === change.window.start;
   }
@@ -529,9 +530,9 @@ export class Lease {
   }
 
   /**
-   * Looks up the change whose outcome is unknown, before anything else is asked: it also tells whether the store is back, at no risk.
+   * Looks up the change whose outcome is unknown, before any other call: this also shows without risk whether the store is available.
    *
-   * @returns false while the store is away.
+   * @returns false while the store is unavailable.
    */
   async #recover(): Promise<boolean> {
     this.#roll();
@@ -543,13 +544,13 @@ export class Lease {
         return false;
       }
       this.#hear(found.at, sentAt);
-      // The window has ended meanwhile, and the next one may have brought another.
+      // The window has ended meanwhile, and the next one may have brought another change.
       if (this.#unknown !== change) continue;
       this.#unknown = null;
       this.#leased = found.leased;
       this.#othersHeld = found.held ?? 0;
       const isDone = found.outcome === "done";
-      // A block that was taken is ours; one that was not returned is still ours; debt that was not taken is still owed.
+      // A block that was taken, or was not returned, is ours. Debt that was not taken is still owed.
       if (change.kind === "debt") this.#settled(isDone ? change.units : 0);
       else if (isDone === (change.kind === "take")) this.#unspent += change.units;
       this.#serve();
@@ -557,12 +558,12 @@ export class Lease {
     return true;
   }
 
-  /** Subtracts here first, and asks once: a block is given back at most one time. */
+  /** Subtracts the units here first, and calls the store once: a block is returned at most once. */
   async #giveBack(units: number): Promise<void> {
     const window = this.#window;
     if (window === null) return;
     this.#unspent -= units;
-    // At once, so that what remains looks the same while the return is under way.
+    // Subtract now, so that `remaining` does not change during the return.
     this.#leased = (this.#leased ?? 0) - units;
     this.#prefetchAt = -1;
     const mark = this.#mark(0);
@@ -573,7 +574,7 @@ export class Lease {
       this.#deps.time.observe(reply.at, sentAt);
     }
     if (this.#window !== window) return;
-    // Ours left the counter above. What was not returned is lost until that is looked up.
+    // The units were subtracted from the counter above. If they were not returned, they are lost until the outcome is looked up.
     if (reply.outcome === "returned") {
       this.#see(reply, 0);
       this.#exhaustedUntil = 0;

@@ -1,4 +1,4 @@
-/** The limiter: admits requests against the rate and the month of their key, from leased blocks, and so many of them at a time. */
+/** The limiter: admits requests by the rate and the month of their key, from leased blocks, and by the number of concurrent requests. */
 
 import { randomUUID } from "node:crypto";
 import type { UsageClass } from "@netfacts/contracts";
@@ -22,35 +22,35 @@ import type {
   WindowStanding,
 } from "./surface.ts";
 
-/** Both leases of one bucket, and how many of its requests hold a slot. */
+/** Both leases of one bucket, and the number of its requests that hold a slot. */
 interface Account {
   limits: LimitedKey["limits"];
   readonly rate: Lease;
   readonly month: Lease;
   slots: number;
-  /** Month units reserved for batches, in the window of this start, that may come back. */
+  /** Units of the month reserved by batches in the window with this start, that may come back. */
   open: { windowStart: number; units: number };
-  /** Month units that batches are asking for. */
+  /** Units of the month that batches are requesting. */
   pending: number;
 }
 
-/** What is to be admitted. */
+/** A request, or the items of a batch, to be admitted. */
 interface Request {
   readonly key: LimitedKey;
   readonly rate: number;
-  /** Of the month. */
+  /** Units of the month. */
   readonly units: number;
   readonly usage: UsageClass;
   readonly slot: boolean;
   readonly isRequest: boolean;
 }
 
-/** A lease by its name. */
+/** A lease with its name. */
 type NamedLease = readonly [Exclude<LimitName, "concurrency">, Lease];
 
-/** Sent with `limits_unavailable` and `concurrency_limit_exceeded`, whose ends nobody knows. */
+/** `Retry-After` of `limits_unavailable` and `concurrency_limit_exceeded`, whose ends are unknown. */
 const unknownRetrySeconds = 1;
-/** An account without units and requests is forgotten after this time. */
+/** An account without units and requests is deleted after this time. */
 const forgetMs = 600_000;
 
 export function createLimiter(options: LimiterOptions): Limiter {
@@ -68,7 +68,7 @@ class LeasedLimiter implements Limiter {
   constructor({ store, clock, settings: given, onSettled = () => {}, onDebt = () => {}, onFault = () => {} }: LimiterOptions) {
     const settings: LimiterSettings = { ...defaultLimiterSettings, ...given };
     const monotonic = (): number => clock?.monotonic?.() ?? performance.now();
-    // Known again among all processes that ever changed the counters of this store.
+    // Unique among all processes that ever change the counters of this store.
     const owner = randomUUID().replaceAll("-", "");
     let number = 0;
     const nextMark = () => ({ owner, number: ++number });
@@ -87,7 +87,7 @@ class LeasedLimiter implements Limiter {
     const { rate, month } = account;
     const { month: units, rate: price = 1, usage = "other" } = cost;
     const isRateSpent = rate.trySpend(price);
-    // What nearly every request takes: no store, no promise.
+    // The path of nearly every request: no store, no promise.
     if (isRateSpent && (units === 0 ? month.isKnown : month.trySpend(units))) {
       return {
         admitted: true,
@@ -118,7 +118,7 @@ class LeasedLimiter implements Limiter {
     if (request.units > 0) month.fetchAhead();
     const spending = await spent;
     if (typeof spending === "number") return this.#chargeMonth(account, request, spending, deadline);
-    // The headers of a refusal tell of the month too.
+    // The headers of a refusal report the month too.
     if (!month.isKnown) await month.look(this.#timeTo(deadline));
     if (request.slot) account.slots -= 1;
     const asked: NamedLease[] = [["rate", rate]];
@@ -157,7 +157,7 @@ class LeasedLimiter implements Limiter {
       const spending = await month.spend(wanted, this.#timeTo(deadline));
       account.pending -= wanted;
       if (typeof spending === "number") return reservation(request, wanted, spending, account);
-      // What was left a moment ago; others may be quicker, and then there is less.
+      // Units left a moment ago. If others take some first, the loop tries again with fewer.
       const left = Math.min(wanted - 1, month.standing().remaining ?? 0);
       if (spending === "unavailable" || left < Math.max(1, atLeast))
         return monthRefusal(request.key, spending, account, Math.max(1, atLeast));
@@ -251,7 +251,7 @@ class LeasedLimiter implements Limiter {
     return this.#learnTime(this.#deadline());
   }
 
-  /** Windows cannot be known before the store's time is. */
+  /** Windows are unknown until the store's time is known. */
   async #learnTime(deadline: number): Promise<void> {
     if (this.#deps.time.now() !== null || this.#stopped) return;
     this.#reading ??= this.#readTime().finally(() => {
@@ -265,7 +265,7 @@ class LeasedLimiter implements Limiter {
     try {
       this.#deps.time.observe(await this.#deps.limits.time(), sentAt);
     } catch {
-      // The store is away: the request that asked is told so, and the next one asks again.
+      // The store is unavailable: this request is refused, and the next one asks again.
     }
   }
 
@@ -323,12 +323,12 @@ function reservation(request: Request, units: number, windowStart: number, accou
   return admission(request, units, windowStart, account);
 }
 
-/** Month units that batches here have reserved, and that may come back. */
+/** Units of the month that batches here have reserved, and that may come back. */
 function openUnits({ month, open }: Account): number {
   return open.windowStart === month.windowStart ? open.units : 0;
 }
 
-/** The month does not refuse units that fit once what batches have reserved comes back, here or at another gateway. */
+/** Refusal by the month. `limits_unavailable` if the units would fit once batches, here or at other gateways, return what they reserved. */
 function monthRefusal(key: LimitedKey, spending: "exhausted" | "unavailable", account: Account, units: number): Refusal {
   const { month } = account;
   const mayComeBack = openUnits(account) + month.othersReserved;
@@ -348,7 +348,7 @@ function concurrencyRefusal(key: LimitedKey): Refusal {
   };
 }
 
-/** @param wanted  what the request asked for, and did not get of the first. */
+/** @param wanted  leases from which the request wanted units; the first one refused. */
 function refusal(key: LimitedKey, spending: "exhausted" | "unavailable", wanted: readonly NamedLease[]): Refusal {
   if (spending === "unavailable") {
     return { admitted: false, key, code: "limits_unavailable", retryAfterSeconds: unknownRetrySeconds, violatedPolicies: [] };

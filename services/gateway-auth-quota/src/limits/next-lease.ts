@@ -1,4 +1,4 @@
-/** Units of the window to come, leased while the current one ends: a store that is unavailable when the window begins refuses nothing at once. */
+/** Units of the next window, leased before the current one ends: so a store that is unavailable at the start causes no immediate refusals. */
 
 import type { LimitMark, LimitWindow, RecoverOutcome, TakeOutcome } from "@netfacts/storage";
 import type { Window } from "../domain/limit-windows.ts";
@@ -6,7 +6,7 @@ import type { LeaseDeps } from "./lease-deps.ts";
 
 /** A change whose outcome is unknown, to be looked up once the store answers. */
 export interface Unknown {
-  /** `debt`: a take of units that were spent before. */
+  /** `debt`: a take of units that are already spent. */
   readonly kind: "take" | "return" | "debt";
   readonly window: Window;
   readonly units: number;
@@ -17,12 +17,12 @@ export class NextLease {
   readonly #deps: LeaseDeps;
   readonly #counter: (window: Window) => LimitWindow;
   #window: Window | null = null;
-  /** Leased, and not given back. */
+  /** Units leased and not returned. */
   #units = 0;
-  /** The counter, and what others held of it, when it was last changed here. */
+  /** The counter, and the units of it that others held, at our last change. */
   #leased: number | null = null;
   #held = 0;
-  /** A change whose outcome is looked up before its window begins, or when it has begun. */
+  /** Change with an unknown outcome, which is looked up before or after its window begins. */
   #unknown: Unknown | null = null;
 
   constructor(deps: LeaseDeps, counter: (window: Window) => LimitWindow) {
@@ -35,9 +35,10 @@ export class NextLease {
   }
 
   /**
-   * Takes once for each window; nothing may be unknown of it.
+   * Takes units once for each window. Call `recover` before: no outcome may be unknown.
    *
-   * @returns null when that was done before; `isLate` when the window began meanwhile, without these units: `change` is then the caller's.
+   * @returns null if units were already taken for this window. `isLate`: the window began meanwhile without these units, so the caller must
+   *   handle `take` and `change`.
    */
   async take(window: Window, limit: number, units: number): Promise<{ take: TakeOutcome; change: Unknown; isLate: boolean } | null> {
     if (this.#window?.start === window.start) return null;
@@ -57,9 +58,9 @@ export class NextLease {
   }
 
   /**
-   * Once, and only what is known to be here.
+   * Returns the units to the store once, without those of an unknown outcome.
    *
-   * @returns a change of unknown outcome whose window began meanwhile: it is the caller's.
+   * @returns the change if its outcome is unknown and its window began meanwhile: the caller must handle it.
    */
   async giveBack(): Promise<Unknown | null> {
     const window = this.#window;
@@ -71,15 +72,15 @@ export class NextLease {
     const change: Unknown | null = reply.outcome === "unknown" ? { kind: "return", window, units, mark } : null;
     if (this.#window !== window) return change;
     if (change !== null) this.#unknown = change;
-    // It may be taken again.
+    // Units of this window may be taken again.
     else this.#forget();
     return null;
   }
 
   /**
-   * Looks up what is unknown before its window has begun. If the window begins meanwhile, the caller looks it up again.
+   * Looks up the change with an unknown outcome before its window begins. If the window begins meanwhile, the caller looks it up again.
    *
-   * @returns null where nothing is unknown.
+   * @returns null if no outcome is unknown.
    */
   async recover(): Promise<RecoverOutcome | null> {
     const change = this.#unknown;
@@ -90,12 +91,12 @@ export class NextLease {
     this.#leased = found.leased;
     this.#held = found.held ?? 0;
     if ((found.outcome === "done") === (change.kind === "take")) this.#units += change.units;
-    // It may be taken again.
+    // Units of this window may be taken again.
     if (this.#units === 0) this.#forget();
     return found;
   }
 
-  /** The window of the lease begins: what is here for it; null where nothing was asked for. */
+  /** Call when a window begins. @returns the units and state for this window; null if no units were requested for it. */
   enter(window: Window): { units: number; leased: number | null; held: number; unknown: Unknown | null } | null {
     const isThis = this.#window?.start === window.start;
     const unknown = this.#unknown === null ? null : { ...this.#unknown, window };

@@ -1,15 +1,15 @@
-/** How fast other gateways spend units of a window: what they have used a moment ago is likely to be more now. */
+/** Pace at which other gateways spend units of a window, to estimate their use since their last report. */
 
-/** A shorter time says nothing of a pace. */
+/** Shortest time over which the pace is measured. */
 const readingMsMin = 20;
-/** A pace is believed so long after the last reading. */
+/** Longest time after the last reading for which the pace is extrapolated. */
 const aheadMsMax = 2_000;
 
 export class OthersPace {
   readonly #monotonic: () => number;
   #perMs: number | null = null;
   #readAt: number | null = null;
-  /** Units of others since `#readAt`. */
+  /** Units that others have spent since `#readAt`. */
   #units = 0;
   #seenAt = 0;
 
@@ -17,19 +17,19 @@ export class OthersPace {
     this.#monotonic = monotonic;
   }
 
-  /** A window begins. */
+  /** Call when a window begins. */
   reset(): void {
     this.#perMs = null;
     this.#readAt = null;
     this.#units = 0;
   }
 
-  /** The counter was read. @param units  what others have spent more than when it was read before. */
+  /** Call when the counter was read. @param units  units that others have spent since the previous reading. */
   observe(units: number): void {
     const now = this.#monotonic();
     this.#seenAt = now;
     if (this.#readAt === null) {
-      // When they began is not known.
+      // The time at which these units began is unknown.
       this.#readAt = now;
       return;
     }
@@ -37,13 +37,13 @@ export class OthersPace {
     const elapsed = now - this.#readAt;
     if (elapsed < readingMsMin) return;
     const perMs = Math.max(0, this.#units) / elapsed;
-    // Half of it is the last reading: a pace that changes is followed within a few.
+    // The last reading has half the weight, so that a few readings follow a change.
     this.#perMs = ((this.#perMs ?? perMs) + perMs) / 2;
     this.#readAt = now;
     this.#units = 0;
   }
 
-  /** Units that others are likely to have spent since they told. */
+  /** Units that others have probably spent since the last reading. */
   ahead(): number {
     return Math.round((this.#perMs ?? 0) * Math.min(aheadMsMax, this.#monotonic() - this.#seenAt));
   }

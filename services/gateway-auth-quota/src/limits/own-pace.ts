@@ -1,13 +1,13 @@
-/** How fast this gateway spends units of one limit: what it needs while it cannot lease more. */
+/** Pace at which this gateway spends units of one limit: it decides how many units to hold for a time without the store. */
 
-/** A shorter time says nothing of a pace. */
+/** Shortest time over which the pace is measured. */
 const readingMsMin = 1_000;
 
 export class OwnPace {
   readonly #monotonic: () => number;
   #perMs: number | null = null;
   #since: number;
-  /** Spent since then. */
+  /** Units spent since `#since`. */
   #units = 0;
 
   constructor(monotonic: () => number) {
@@ -19,25 +19,25 @@ export class OwnPace {
     this.#units += units;
   }
 
-  /** Nothing was spent for a while: what was before says nothing of what comes. */
+  /** Call after a long pause: the pace before it does not predict the next one. */
   reset(): void {
     this.#perMs = null;
     this.#since = this.#monotonic();
     this.#units = 0;
   }
 
-  /** As of the last reading; null before one. */
+  /** Units per second at the last reading; null before the first. */
   get recent(): number | null {
     return this.#perMs === null ? null : this.#perMs * 1_000;
   }
 
-  /** Units a second, of late; 0 before it was watched for a second. */
+  /** Recent units per second; takes a reading if one is due. 0 in the first second. */
   perSecond(): number {
     const now = this.#monotonic();
     const elapsed = now - this.#since;
     if (elapsed >= readingMsMin) {
       const perMs = this.#units / elapsed;
-      // Half of it is the last reading: a pace that changes is followed within a few.
+      // The last reading has half the weight, so that a few readings follow a change.
       this.#perMs = ((this.#perMs ?? perMs) + perMs) / 2;
       this.#since = now;
       this.#units = 0;

@@ -1,4 +1,4 @@
-/** Defaults of the limiter, each a documented setting. */
+/** Defaults of the limiter's settings, which `LimiterSettings` documents. */
 
 import type { LimiterSettings } from "./surface.ts";
 

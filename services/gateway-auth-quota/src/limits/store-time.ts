@@ -1,4 +1,4 @@
-/** The store's time, told from this process's monotonic clock: wall clocks of gateways may differ or jump, windows may not. */
+/** The store's time, computed from this process's monotonic clock: wall clocks of gateways may differ or jump, but windows may not. */
 
 interface Reading {
   /** Store time minus monotonic time. */
@@ -8,16 +8,16 @@ interface Reading {
 }
 
 const readingLifetimeMs = 600_000;
-/** Two readings further apart than their round trips explain, plus this: the store's clock was set, and the older is wrong. */
+/** Two readings that differ by more than their round trips explain, plus this: the store's clock was set, and the older reading is wrong. */
 const stepMs = 1_000;
-/** More than that is no error of a reading: the store's clock was set back. */
+/** A larger step back is not an error of a reading: the store's clock was set back. */
 const stillMsMax = 2_000;
 
 export class StoreTime {
   readonly #monotonic: () => number;
-  /** Newest last, and each better (a smaller round trip) than all after it: the first is the best of the last ten minutes. */
+  /** In order of time; each has a smaller round trip than all after it. So the first is the best of the last ten minutes. */
   #readings: Reading[] = [];
-  /** What `now` said last. */
+  /** The last result of `now`. */
   #told = Number.NEGATIVE_INFINITY;
 
   constructor(monotonic: () => number) {
@@ -25,8 +25,8 @@ export class StoreTime {
   }
 
   /**
-   * Unix ms; null before the first reading. A better reading may put the time back by a part of a round trip: then it stands still for so
-   * long, as a window that began must not end again. The units that were leased in it would be forgotten.
+   * Unix ms; null before the first reading. If a better reading would put the time back by part of a round trip, the time stands still
+   * instead: a return to the previous window would lose the units that were leased in the new one.
    */
   now(): number | null {
     const best = this.#readings[0];
@@ -36,7 +36,7 @@ export class StoreTime {
     return this.#told;
   }
 
-  /** @param at  the store's stamp in a reply; @param sentAt  when we asked; the reply has just come. */
+  /** Call when a reply has just come. @param at  the store's time in the reply. @param sentAt  monotonic time at which we asked. */
   observe(at: number, sentAt: number): void {
     const takenAt = this.#monotonic();
     const roundTripMs = takenAt - sentAt;

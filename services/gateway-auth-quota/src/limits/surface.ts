@@ -1,20 +1,20 @@
-/** The types by which the HTTP edge knows limits. */
+/** The interface of limits to the HTTP edge. */
 
 import type { UsageClass } from "@netfacts/contracts";
 import type { KeyLimits } from "@netfacts/keys";
 import type { LimitRepository } from "@netfacts/storage";
 import type { DebtEvent } from "./debt.ts";
 
-/** What the limiter reads of a key; a `VerifiedKey` is one. The same object each time makes admission cheapest. */
+/** The members of a key that the limiter reads; a `VerifiedKey` has them. Admission is cheapest if `limits` is the same object each time. */
 export interface LimitedKey {
   readonly id: string;
   readonly bucket: string;
   readonly limits: KeyLimits;
 }
 
-/** What an admission took; given back by `settle` or `withdraw`, and `release`. */
+/** The units and the slot that an admission took; `settle` or `withdraw`, and `release`, return them. */
 export interface Charge {
-  /** Units of the rate that were taken and not given back. */
+  /** Units of the rate that were taken and not returned. */
   rate: number;
   /** Start of the window that they belong to, Unix seconds. */
   readonly rateWindowStart: number;
@@ -23,29 +23,29 @@ export interface Charge {
   readonly monthWindowStart: number;
   /** Store time of the admission, Unix ms. */
   readonly at: number;
-  /** Whether one of the key's requests at a time is taken, until `release`. */
+  /** Whether it holds one of the key's concurrent requests until `release`. */
   readonly slot: boolean;
-  /** What it is counted as. */
+  /** Class in which it is counted. */
   readonly usage: UsageClass;
-  /** False: units for items of a request that has an admission of its own. */
+  /** False: the units are for items of a request that has its own admission. */
   readonly isRequest: boolean;
-  /** Of `month`: units that will not come back. */
+  /** Units of `month` that will not come back. */
   kept: number;
 }
 
-/** What a request asks for. */
+/** The cost of a request. */
 export interface Cost {
   /** Units of the month. */
   readonly month: number;
-  /** Units of the rate; default: 1. More than the limit of the key are never admitted. */
+  /** Units of the rate; default: 1. A request that costs more than the limit of the key is never admitted. */
   readonly rate?: number;
   /** Default: `other`. */
   readonly usage?: UsageClass;
-  /** Part of a request that was admitted before: takes none of the key's requests at a time, and is no request in usage. Default: false. */
+  /** Part of a request that is already admitted: takes no concurrent request of the key, and is not a request in usage. Default: false. */
   readonly isPart?: boolean;
 }
 
-/** As in the headers. */
+/** Names of limits, as in the headers. */
 export type LimitName = "rate" | "month" | "concurrency";
 
 export interface Admission {
@@ -58,17 +58,17 @@ export interface Refusal {
   readonly admitted: false;
   readonly key: LimitedKey;
   readonly code: "rate_limit_exceeded" | "quota_exceeded" | "concurrency_limit_exceeded" | "limits_unavailable";
-  /** Until none of the violated policies refuses. */
+  /** Time until none of the violated policies refuses. */
   readonly retryAfterSeconds: number;
-  /** Every policy that is known to refuse, the one of `code` first; empty for `limits_unavailable`. */
+  /** All policies that are known to refuse, first that of `code`; empty for `limits_unavailable`. */
   readonly violatedPolicies: readonly LimitName[];
-  /** With `limits_unavailable`: the store is there, and what batches have reserved of the month may come back. */
+  /** With `limits_unavailable`: the store is available, but units of the month are reserved by batches, and may come back. */
   readonly isReserved?: boolean;
 }
 
 export type Decision = Admission | Refusal;
 
-/** One limit with a window of one key, as `/me` shows it. */
+/** One limit of a key that has a window, as `/me` shows it. */
 export interface WindowStanding {
   readonly name: "rate" | "month";
   readonly limit: number;
@@ -81,7 +81,7 @@ export interface WindowStanding {
   readonly resetsAt: number;
 }
 
-/** Requests at a time, at this gateway: `used` are being answered. */
+/** Concurrent requests at this gateway: `used` are being answered. */
 export interface ConcurrencyStanding {
   readonly name: "concurrency";
   readonly limit: number;
@@ -92,59 +92,60 @@ export interface ConcurrencyStanding {
 export type LimitStanding = WindowStanding | ConcurrencyStanding;
 
 export interface Limiter {
-  /** Asks the store for its time, so that the first requests wait for their units only. Waits as `admit` does, and never throws. */
+  /** Asks the store for its time, so that the first requests only have to wait for their units. Waits as `admit` does. Never throws. */
   learnTime(): Promise<void>;
   /**
-   * Takes one of the key's requests at a time where it has a bound of these, then charges `cost.rate` rate units and `cost.month` month
-   * units (all or nothing), in this order; what refuses gives back what was taken before it. Waits at most 500 ms, and only when the local block is used up; else the decision is there at once. Never throws.
+   * Takes one concurrent request of the key if these are limited, then charges `cost.rate` units of the rate, then `cost.month` units of the
+   * month; all or nothing. The decision is immediate if the local blocks have the units; else it waits for the store, at most 500 ms. Never
+   * throws.
    */
   admit(key: LimitedKey, cost: Cost): Decision | Promise<Decision>;
   /**
-   * Tells how an admitted request ended: `answered` false (304, 4xx, 5xx) refunds its month units. Call once, before `headers`.
-   * With a number, that many of the charged units were answered (batches) and the rest goes back.
+   * Ends the charge of an admitted request; call once, before `headers`. `answered` false (304, 4xx, 5xx) returns its units of the month.
+   * With a number, that many of the charged units were answered (batches), and the rest is returned.
    */
   settle(admission: Admission, answered: boolean | number): void;
-  /** Gives back so many of the rate units that an admission took. */
+  /** Returns that many of the units of the rate that an admission took. */
   returnRate(admission: Admission, units: number): void;
-  /** In place of `settle`, where the month refuses what the request is about: all that it took goes back, and it counts as refused. */
+  /** Call instead of `settle` if the month refuses the items of the request: returns all units that it took, and counts it as refused. */
   withdraw(admission: Admission): void;
   /**
-   * Takes month units for the items of a request that was admitted before: all of `units`, or where the month has fewer left, as many as
-   * it has, but not fewer than `atLeast` (default: `units`, all or nothing). How many there are is `charge.month`; give back by `settle`
-   * what was not answered, once. Waits and fails as `admit` does; never refuses for the rate.
+   * Takes units of the month for the items of an admitted request: `units`, or all that are left if these are at least `atLeast` (default:
+   * `units`, all or nothing). `charge.month` is their number. Call `settle` once to return those that were not answered. Waits and fails as
+   * `admit` does, but never refuses because of the rate.
    */
   reserveMonth(key: LimitedKey, units: number, atLeast?: number): Decision | Promise<Decision>;
   /**
-   * Of units that `reserveMonth` gave, so many will not come back at `settle`. While any may, the month of the key is not over: what it
-   * refuses is told `limits_unavailable`, to be tried again soon.
+   * Marks units of `reserveMonth` that `settle` will not return. While unmarked units may come back, the month of the key is not used up:
+   * requests that do not fit get `limits_unavailable`, and may soon be tried again.
    *
-   * @returns how many of the admission's units these are: no more than were not kept before.
+   * @returns how many units of the admission were marked: at most those that were not marked before.
    */
   keep(admission: Admission, units: number): number;
-  /** The request of an admission is over, however it ended: the next may come in its place. Call once, for `charge.slot` only. */
+  /** Frees the slot of an admission when its request has ended, in whatever way. Call once, and only if `charge.slot`. */
   release(admission: Admission): void;
-  /** `RateLimit-Policy`, `RateLimit`, `X-RateLimit-*`, `X-Quota-*` as of now; also for refusals. `Retry-After` is the edge's. */
+  /** Current `RateLimit-Policy`, `RateLimit`, `X-RateLimit-*` and `X-Quota-*`, also for refusals. The edge sets `Retry-After`. */
   headers(key: LimitedKey): Readonly<Record<string, string>>;
-  /** Rate, month, and concurrency where it is bounded; null while the store is away and nothing was ever seen of the window. */
+  /** Rate, month, and concurrency if it is limited. Null if the store is unavailable and the state of a window is unknown. */
   peek(key: LimitedKey): Promise<readonly LimitStanding[] | null>;
-  /** Settles what is owed and gives every unspent unit back. Call after the last request has been settled. */
+  /** Pays debt and returns every unspent unit. Call after the last request was settled. */
   stop(): Promise<void>;
 }
 
 export interface LimiterSettings {
-  /** How long a request may wait for a lease: as long as the store may take for it. */
+  /** Time that a request may wait for a lease, which is the time that the store has for its reply. */
   readonly waitMs: number;
   /** Requests that may wait for one lease at a time. */
   readonly waitersMax: number;
-  /** An exhausted or unreachable window is asked again no sooner than this. */
+  /** Least time before the store is asked again for an exhausted or unavailable window. */
   readonly askAgainMs: number;
-  /** Unspent units go back after this time without a request, in ms; for a bucket that is seldom used, after three of its usual pauses. */
+  /** Unspent units are returned after this time without a request, in ms; for a seldom used bucket, after three of its usual pauses. */
   readonly idleReturnMs: number;
-  /** Unspent units go back after this time at the latest, in ms. */
+  /** Unspent units are returned after at most this time without a request, in ms. */
   readonly idleReturnMsMax: number;
   /** Maximum number of units in a block. */
   readonly blockMax: number;
-  /** A block has at most the units that the rate limit allows in this time, or those of `bridgeSeconds` where they are more. */
+  /** A block has at most the units that the rate limit allows in this time, or those of `bridgeSeconds` if they are more. */
   readonly blockSeconds: number;
   /** A block lasts at most this time at this gateway's recent pace, in seconds. */
   readonly bridgeSeconds: number;
@@ -153,8 +154,8 @@ export interface LimiterSettings {
   /** A block has at most this share of what is left of the month. */
   readonly monthShareOfLeft: number;
   /**
-   * While the store is away: units that may be admitted without it, of each bucket, policy and window. 0: none, requests are refused. The
-   * only setting that can let more in than the limit: at most so many of each gateway.
+   * Units that may be admitted while the store is unavailable, for each bucket, policy and window. 0: none; requests are refused. This is the
+   * only setting that can admit more than the limit: at most this many units at each gateway.
    */
   readonly debtMax: number;
 }
@@ -164,10 +165,10 @@ export interface LimiterOptions {
   /** `monotonic`: ms that never jump; default `performance.now`. Wall time is never read: windows follow the store's clock. */
   readonly clock?: { monotonic?(): number };
   readonly settings?: Partial<LimiterSettings>;
-  /** Told once of each admission that was settled: `counted` of its month units were answered; `uncounted` is 1 for a request of none. */
+  /** Called once for each settled admission. `counted`: answered units of the month. `uncounted`: 1 for a request without one, else 0. */
   readonly onSettled?: (admission: Admission, counted: number, uncounted: number) => void;
-  /** Told of an exception that nobody expected, in work on the leases of one key: its requests are refused, and no others. */
+  /** Called with an unexpected exception in the leases of one key. Only requests of this key are refused. */
   readonly onFault?: (error: unknown) => void;
-  /** Told of units that were admitted without the store, and of what became of them. */
+  /** Called for units that were admitted without the store, and when they are settled, refunded or written off. */
   readonly onDebt?: (event: DebtEvent, policy: "rate" | "month", units: number) => void;
 }

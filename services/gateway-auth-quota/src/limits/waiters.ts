@@ -1,8 +1,8 @@
-/** Requests that wait for units of one lease: first come, first served, and each for a bounded time. */
+/** Requests that wait for units of one lease: first come, first served, each for a limited time. */
 
 import { afterReplies } from "./at-most.ts";
 
-/** The start of the window that the units were spent in, Unix seconds; or why none were. */
+/** The start of the window in which the units were spent, Unix seconds; or the reason why none were. */
 export type Spending = number | "exhausted" | "unavailable";
 
 interface Waiter {
@@ -19,12 +19,12 @@ export class Waiters {
     this.#max = max;
   }
 
-  /** What all of them wait for; 0 when nobody does. */
+  /** Units that all of them wait for; 0: no request waits. */
   get units(): number {
     return this.#units;
   }
 
-  /** @returns null where too many wait, or there is no time to. */
+  /** @returns null if too many requests wait, or there is no time left to wait. */
   join(units: number, waitMs: number): Promise<Spending> | null {
     if (this.#waiting.length >= this.#max || waitMs <= 0) return null;
     const { promise, resolve } = Promise.withResolvers<Spending>();
@@ -41,7 +41,7 @@ export class Waiters {
     return promise;
   }
 
-  /** Gives units of a window to the first, the next, and so on, while there are enough. @returns how many were given. */
+  /** Gives units of a window to waiting requests in their order, while there are enough. @returns the number of units given. */
   serve(units: number, windowStart: number): number {
     let given = 0;
     for (let head = this.#waiting[0]; head !== undefined && head.units <= units - given; head = this.#waiting[0]) {
@@ -55,14 +55,14 @@ export class Waiters {
     for (const waiter of [...this.#waiting]) this.#leave(waiter, spending);
   }
 
-  /** Those who wait for more than there is. */
+  /** Ends the wait of requests that need more units than this, as exhausted. */
   turnAwayMoreThan(units: number): void {
     for (const waiter of this.#waiting.filter((one) => one.units > units)) this.#leave(waiter, "exhausted");
   }
 
   #leave(waiter: Waiter, spending: Spending): void {
     const place = this.#waiting.indexOf(waiter);
-    // Served after its time had ended.
+    // It has left before.
     if (place === -1) return;
     this.#waiting.splice(place, 1);
     this.#units -= waiter.units;

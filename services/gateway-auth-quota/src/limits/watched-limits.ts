@@ -1,4 +1,4 @@
-/** The shared counters, with a line in the log when they go away and one when they are back: refusals alone do not say why. */
+/** The shared counters, with a log line when they become unavailable, and when they are available again: refusals do not give the reason. */
 
 import type { LimitRepository } from "@netfacts/storage";
 
@@ -7,7 +7,7 @@ export interface WatchLog {
   warn(fields: object, message: string): void;
 }
 
-/** The same repository; each take shows whether it is there. @param debtMax  what is admitted without it. */
+/** The same repository; each take shows whether it is available. @param debtMax  units that are admitted without it. */
 export function watchedLimits(limits: LimitRepository, log: WatchLog, debtMax = 0): LimitRepository {
   const meanwhile =
     debtMax === 0
@@ -17,7 +17,7 @@ export function watchedLimits(limits: LimitRepository, log: WatchLog, debtMax = 
   return {
     async take(window, limit, units, mark) {
       const take = await limits.take(window, limit, units, mark);
-      // One counter that is not valid: the store reports it, and answers.
+      // A single counter is invalid: the store reports it, and is available.
       if (take.outcome === "unknown" && take.cause.fault === "invalid") return take;
       const wasAway = isAway;
       isAway = take.outcome === "unknown";
