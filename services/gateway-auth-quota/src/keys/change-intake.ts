@@ -1,16 +1,16 @@
-/** Announced changes of keys, taken at once while they are few, and together while somebody announces without end. */
+/** Receives announced changes of keys. Applies them at once while they are few, and together at intervals while there are many. */
 
-/** Changes that count at once, within one span. Operators make far fewer. */
+/** Changes of one span that are applied at once. Operators make far fewer. */
 const changesMax = 20;
-/** Then all of a span count together at its end: well within the second in which a change must be seen. */
+/** Length of a span, at whose end many changes are applied: well within the second in which a change must take effect. */
 const spanMs = 400;
-/** More than these, and any key is taken as changed: each that is named is read from the store, used or not. */
+/** With more ids, all keys count as changed: each key that is named is read from the store, even if it is not used. */
 const idsMax = 64;
 
 export interface ChangeListener {
   keyChanged(id: string): void;
   anyChanged(): void;
-  /** A span begins in which changes are taken together, after one in which they were not. */
+  /** Called when changes become many, and are applied together from then on. */
   many(): void;
 }
 
@@ -18,7 +18,7 @@ export class ChangeIntake {
   readonly #listener: ChangeListener;
   #heard = 0;
   #isMany = false;
-  /** Null: any key. */
+  /** Ids of changed keys; null: any key may have changed. */
   #waiting: Set<string> | null = new Set();
   #span: NodeJS.Timeout | undefined;
 
@@ -26,7 +26,7 @@ export class ChangeIntake {
     this.#listener = listener;
   }
 
-  /** @param id  of the key; null: it may be any. */
+  /** @param id  id of the changed key; null: any key may have changed. */
   hear(id: string | null): void {
     this.#heard += 1;
     this.#span ??= setTimeout(() => this.#endSpan(), spanMs).unref();

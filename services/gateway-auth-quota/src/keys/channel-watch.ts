@@ -1,9 +1,9 @@
-/** Whether broadcasts of changes reach us: the connection is up, and its other end answers. */
+/** Watches whether broadcasts of changes can reach us: the connection is up, and the broker answers. */
 
 import type { ChangeChannel } from "./surface.ts";
 
 const probeMs = 500;
-/** A broker that does not answer for so long may have stopped: nobody would tell. */
+/** A broker that does not answer within this time may have stopped, although its connection is still open. */
 const answerMs = 1_000;
 
 export class ChannelWatch {
@@ -14,12 +14,12 @@ export class ChannelWatch {
   #answers = true;
   #probing = false;
 
-  /** @param listener  called at once and then at every change, and perhaps without one. */
+  /** @param listener  called at once, at every change, and after every probe. */
   constructor(channel: ChangeChannel, listener: (told: boolean) => void) {
     this.#listener = listener;
     this.#connection = channel.watchConnection((up) => {
       this.#up = up;
-      // A new connection was made a moment ago.
+      // A new connection shows that the broker answers.
       if (up) this.#answers = true;
       this.#tell();
     });

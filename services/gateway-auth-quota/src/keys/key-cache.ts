@@ -1,4 +1,4 @@
-/** Keys by id in memory: soft lifetime, single flight, remembered failures, and loads that a change overtook thrown away. */
+/** Cache of keys by id: soft lifetime, one load at a time per key, remembered failures. A load during which the key changed is repeated. */
 
 import { type Prefix, parsePrefix, plainPrefix } from "@netfacts/address";
 import { displayKey, type KeyLimits, type KeyRecord } from "@netfacts/keys";
@@ -8,35 +8,35 @@ import { endHeaders } from "../domain/end-headers.ts";
 import { PlanCache, type PlanLimits } from "./plan-cache.ts";
 import type { KeyringSettings, VerifiedKey } from "./surface.ts";
 
-/** A key of the store, ready for checking. */
+/** A key of the store, prepared for checks. */
 export interface CachedKey {
   readonly record: KeyRecord;
   readonly allowed: readonly Prefix[];
   readonly key: VerifiedKey;
-  /** Of the plan's limits that are in it. */
+  /** Revision of the plan's limits that `key` has. */
   readonly planRevision: string;
 }
 
-/** `away`: the store does not answer, and nothing recent enough is at hand. `invalid`: the key or its plan is not valid in the store. */
+/** `away`: the store is unavailable, and no recent copy is cached. `invalid`: the record of the key or of its plan is invalid. */
 export type KeyLookup = CachedKey | null | "away" | "invalid";
 
 interface Entry {
   readonly cached: CachedKey;
   readonly loadedAt: number;
-  /** With the store away: not asked again before. */
+  /** Time before which the store is not asked again, if it was unavailable. */
   retryAt: number;
-  /** It may have changed since: it tells whose secret matches, and nothing more. */
+  /** The key may have changed since: the entry may be used only to compare secrets. */
   overtaken: boolean;
 }
 
 interface Flight {
   readonly lookup: Promise<KeyLookup>;
-  /** Raised when the key changed after this load began: what it read may be the old state. */
+  /** True if the key changed after this load began, which may have read the old state. */
   readonly overtaken: { value: boolean };
 }
 
 const retryMs = 1_000;
-/** Reads of one load that changes may overtake; a store that changes faster than it is read counts as away. */
+/** Reads of one load. If the key changes during all of them, the store counts as unavailable. */
 const readsMax = 10;
 
 export class KeyCache {
@@ -45,7 +45,7 @@ export class KeyCache {
   readonly #settings: KeyringSettings;
   readonly #monotonic: () => number;
   readonly #entries: LRUCache<string, Entry>;
-  /** Id that failed, unknown or of another secret → until when the store is not asked again for whoever fails. */
+  /** Ids of failed tries (unknown id or wrong secret) → time until which the store is not asked about them again. */
   readonly #failed: LRUCache<string, number>;
   readonly #flights = new Map<string, Flight>();
   /** Whether broadcasts of changes arrive. */
@@ -65,12 +65,12 @@ export class KeyCache {
     return this.#told ? cacheLifetimeMs : Math.min(cacheLifetimeMs, cacheBlindMs);
   }
 
-  /** The key as it was read at last, however long ago: good for comparing secrets. */
+  /** The key as last read, however long ago: use it only to compare secrets. */
   seen(id: string): CachedKey | null {
     return this.#entries.get(id)?.cached ?? null;
   }
 
-  /** Answers at once, without the store, while the key was read lately. */
+  /** Answers immediately, without the store, if the key was read recently. */
   lookup(id: string): CachedKey | Promise<KeyLookup> {
     const now = this.#monotonic();
     const entry = this.#entries.get(id);
@@ -79,7 +79,7 @@ export class KeyCache {
     return this.load(id);
   }
 
-  /** Whether a try of this id failed lately: one that fails again learns nothing from the store. */
+  /** Whether a try of this id failed recently: then another try that fails does not read the store. */
   hasFailed(id: string): boolean {
     return this.#monotonic() < (this.#failed.get(id) ?? Number.NEGATIVE_INFINITY);
   }
@@ -88,18 +88,18 @@ export class KeyCache {
     this.#failed.set(id, this.#monotonic() + this.#settings.unknownLifetimeMs);
   }
 
-  /** One key was written. */
+  /** Call when a key was written. */
   keyChanged(id: string): void {
     const entry = this.#entries.get(id);
     if (entry !== undefined) entry.overtaken = true;
     this.#failed.delete(id);
     const flight = this.#flights.get(id);
     if (flight !== undefined) flight.overtaken.value = true;
-    // A failure meets the next request too, which has somebody to tell it to.
+    // The next request meets the same failure, and reports it to its caller.
     else if (entry !== undefined) this.load(id).catch(() => {});
   }
 
-  /** Any key or plan may have been written. */
+  /** Call when any key or plan may have been written. */
   anyChanged(): void {
     this.#plans.clear();
     for (const entry of this.#entries.values()) entry.overtaken = true;
@@ -107,14 +107,14 @@ export class KeyCache {
     for (const { overtaken } of this.#flights.values()) overtaken.value = true;
   }
 
-  /** The broadcasts were lost or came back: whatever changed meanwhile was not told. */
+  /** Call when broadcasts are lost or back: changes may have been missed. */
   broadcastsChanged(up: boolean): void {
     if (up === this.#told) return;
     this.#told = up;
     this.anyChanged();
   }
 
-  /** Asks the store, once for all who ask at the same time. */
+  /** Reads the key from the store, once for all concurrent callers. */
   load(id: string): Promise<KeyLookup> {
     const running = this.#flights.get(id);
     if (running !== undefined) return running.lookup;
@@ -135,7 +135,7 @@ export class KeyCache {
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         if (error.fault !== "invalid") return this.#whileAway(id);
-        // It may have been changed to end it. So the previous state must not serve either if the store becomes unavailable now.
+        // The key may have been changed to end it. So its previous state must not be used if the store becomes unavailable now.
         this.#entries.delete(id);
         return "invalid";
       }
@@ -151,15 +151,15 @@ export class KeyCache {
       return null;
     }
     const before = this.#entries.get(id)?.cached;
-    // The same object while nothing changed: what others remember by it stays good.
+    // Keep the same object while nothing changed: others use it as a key of their own caches.
     const isSame = before?.record.version === record.version && before.record.hash === record.hash && before.planRevision === plan.revision;
     const cached = isSame ? before : prepare(record, plan);
-    // Limits that were read for another key shortly before are as old as they are.
+    // The entry is as old as its limits, which may have been read for another key shortly before.
     this.#entries.set(id, { cached, loadedAt: Math.min(now, plan.readAt), retryAt: 0, overtaken: false });
     return cached;
   }
 
-  /** A change would have overtaken the entry, so while changes are told any other is as it was. */
+  /** A change would have marked the entry. So while broadcasts arrive, an unmarked entry is still right. */
   #whileAway(id: string): KeyLookup {
     const now = this.#monotonic();
     const entry = this.#entries.get(id);
@@ -197,7 +197,7 @@ function limitsOf({ rate, month, concurrency }: KeyRecord, plan: KeyLimits): Key
   return { rate: rate ?? plan.rate, month: month ?? plan.month, concurrency: concurrency ?? plan.concurrency };
 }
 
-/** The store holds canonical CIDRs only; one edited by hand into nonsense must not open the key to every address. */
+/** The store has only canonical CIDRs. An invalid one, edited by hand, must not open the key to every address. */
 function readCidr(text: string): Prefix {
   const reading = parsePrefix(text);
   return reading.ok ? plainPrefix(reading.prefix) : { version: 4, w0: 0, w1: 0, w2: 0, w3: 0, length: 32 };

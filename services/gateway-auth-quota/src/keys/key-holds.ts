@@ -1,4 +1,4 @@
-/** Keys of answers that last: checked again at each change and at short intervals, so that no answer outlives its key by a second. */
+/** Keys of long answers: checked at each change and at short intervals, so that an answer ends within a second after its key. */
 
 import type { Scope } from "@netfacts/contracts";
 import type { KeyChangeListener, Verification, VerifiedKey } from "./surface.ts";
@@ -12,16 +12,16 @@ export interface Held {
 interface Hold extends Held {
   key: VerifiedKey;
   readonly onChange: KeyChangeListener;
-  /** One check at a time; a change that comes meanwhile asks for another. */
+  /** A check is in progress; a change meanwhile sets `checkAgain`. */
   checking: boolean;
   checkAgain: boolean;
-  /** Monotonic ms since when the key cannot be checked; null: it could. */
+  /** Time since which the key cannot be checked, monotonic ms; null: the last check succeeded. */
   awaySince: number | null;
 }
 
-/** Notices expiries, and reads keys again whose lifetime in the cache has ended. */
+/** Interval of checks, which notice expiry, and read keys again whose cache lifetime has ended. */
 const checkMs = 250;
-/** A key that cannot be checked is not known to be good: its answer ends after this time. */
+/** The answer of a key that cannot be checked ends after this time, because the key may be invalid. */
 const awayMs = 1_000;
 
 export class KeyHolds {
@@ -30,13 +30,13 @@ export class KeyHolds {
   readonly #holds = new Set<Hold>();
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param check  the key as it is now, without its secret. */
+  /** @param check  checks the current state of a key without its secret. */
   constructor(check: (held: Held) => Verification | Promise<Verification>, monotonic: () => number) {
     this.#check = check;
     this.#monotonic = monotonic;
   }
 
-  /** @returns ends it; it also ends by itself with a refusal. */
+  /** @returns a function that ends the hold, which also ends by itself after a refusal. */
   add(held: Held, key: VerifiedKey, onChange: KeyChangeListener): () => void {
     const hold: Hold = { ...held, key, onChange, checking: false, checkAgain: false, awaySince: null };
     this.#holds.add(hold);
@@ -62,7 +62,7 @@ export class KeyHolds {
       try {
         this.#judge(hold, await this.#check(hold));
       } catch {
-        // A fault of ours, which the next request meets too: it is checked again soon.
+        // A defect in this code. The next request meets it too, and the key is checked again soon.
       }
     }
     hold.checking = false;

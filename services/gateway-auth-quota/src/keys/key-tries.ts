@@ -1,27 +1,27 @@
-/** Tries of keys that are not cached: counted by address, also while they are in flight, so that guesses cost the store little and lock nobody out. */
+/** Tries of uncached keys: counted by address, including those in flight, so that guesses cost the store little and lock no valid key out. */
 
 interface Source {
-  /** In this window. */
+  /** Failures in this window. */
   failures: number;
   until: number;
   readonly flights: Flights;
-  /** Reads beyond the failures that are allowed, in this second. */
+  /** Reads in this second beyond the allowed failures. */
   readonly extra: SecondCount;
 }
 
-/** A try that may be made. */
+/** A try that is allowed. */
 export interface Try {
-  /** Ms for which the failed keys of this address are refused; 0: the try was within its window's. */
+  /** Time for which failed keys of this address are refused, in ms; 0: the try is within the allowed failures. */
   readonly waitMs: number;
-  /** Call once. A try that did not fail counts as if it had not been. */
+  /** Call once. A try that did not fail is not counted. */
   end(failed: boolean): void;
 }
 
-/** `source`: too much was tried from this address. `store`: too much is being read from the store. */
+/** `source`: too many tries from this address. `store`: too many reads from the store. */
 export interface TryRefusal {
   readonly refusedBy: "source" | "store";
   readonly waitMs: number;
-  /** Resolves when a try that counts against this one has ended, which may make room; null: there is none. */
+  /** Resolves when a try in flight has ended, which may make room; null: waiting does not help. */
   readonly room: Promise<void> | null;
 }
 
@@ -33,10 +33,10 @@ export interface TrySettings {
   readonly triesPerSecond: number;
 }
 
-/** More are refused instead of waiting for room. */
+/** Tries that may wait for room; further ones are refused. */
 const waitingMax = 1_000;
 
-/** Tries in flight, and who waits for one of them to end. */
+/** Tries in flight, and callers that wait for the end of one. */
 class Flights {
   count = 0;
   #waiting: (() => void)[] = [];
@@ -52,12 +52,12 @@ class Flights {
   }
 }
 
-/** Units of one second that may be given back within it. */
+/** Counts units per second. They can be returned within the same second. */
 class SecondCount {
   #second = -1;
   #count = 0;
 
-  /** @returns whether there was one. */
+  /** @returns whether a unit was left. */
   take(max: number, now: number): boolean {
     this.#enter(now);
     if (this.#count >= max) return false;
@@ -81,7 +81,7 @@ class SecondCount {
 export class KeyTries {
   readonly #settings: TrySettings;
   readonly #monotonic: () => number;
-  /** In the order of their windows' ends, as all windows are equally long. */
+  /** In the order in which their windows end, because all windows have the same length. */
   readonly #sources = new Map<string, Source>();
   readonly #reads = new SecondCount();
   readonly #flights = new Flights();
@@ -91,7 +91,7 @@ export class KeyTries {
     this.#monotonic = monotonic;
   }
 
-  /** @param reads  whether the store is asked; else it is known that the try fails. */
+  /** @param reads  whether the try reads the store; false: the id failed before, so the try fails. */
   begin(name: string, reads: boolean): Try | TryRefusal {
     const { failedKeysMax, failedReadsPerSecond, triesPerSecond } = this.#settings;
     const now = this.#monotonic();
@@ -137,7 +137,7 @@ export class KeyTries {
     }
   }
 
-  /** A flood from more sources than we remember frees its oldest: memory stays bounded, and the store by what all may read. */
+  /** Drops the oldest source if there are too many. Memory stays bounded, and the limit of all reads protects the store. */
   #forgetOldest(): void {
     for (const name of this.#sources.keys()) {
       this.#sources.delete(name);

@@ -1,4 +1,4 @@
-/** The keyring: from an `Authorization` header to a verified key, in the order of docs/design/protocols.md#keys. */
+/** The keyring: verifies the key of an `Authorization` header, in the order of docs/design/protocols.md#keys. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { keysChangedSubject, type Scope } from "@netfacts/contracts";
@@ -29,14 +29,14 @@ const details: Record<KeyProblemCode, string> = {
   internal_error: "The key cannot be checked because of an error in the server.",
 };
 
-/** Of a text that is no key of any installation. */
+/** Details for a text that cannot be a key of any installation. */
 const textFaults = {
   form: "This is not an API key: a key is `nf_live_` or `nf_test_`, 8 characters, `_`, and 38 letters and digits.",
   checksum: "The key is misspelt or incomplete: its checksum is wrong.",
 } as const;
 
 const awayRetrySeconds = 1;
-/** A try waits for others in flight no longer than this. */
+/** Longest wait of a try for others in flight. */
 const tryWaitMs = 1_000;
 
 export function createKeyring(options: KeyringOptions): Keyring {
@@ -79,7 +79,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const matches = (text: KeyText, lookup: CachedKey | null): lookup is CachedKey =>
     secretMatches(text.text, lookup?.record ?? null, settings.peppers);
 
-  /** The secret of a key that was read before matches: its holder is refused for nobody's failures. */
+  /** Judges a key whose secret matched a cached copy: failed tries of others do not affect it. */
   const judgeMatched = (lookup: KeyLookup, text: KeyText, clientAddress: string, scope: Scope | undefined): Verification => {
     if (typeof lookup === "string") return refuseUnread(lookup);
     if (!matches(text, lookup)) return refuse("invalid_api_key");
@@ -103,7 +103,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       if (attempt.room === null) return refuseTry(attempt);
       await attempt.room;
       if (monotonic() > waitUntil) return refuse("upstream_unavailable", { retryAfterSeconds: awayRetrySeconds });
-      // Somebody else's try of the same key has ended meanwhile.
+      // Another try of the same key may have loaded it meanwhile.
       if (matches(text, cache.seen(text.id))) return lookUp(text, clientAddress, scope);
       attempt = tries.begin(source, !cache.hasFailed(text.id));
     }
@@ -113,7 +113,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     try {
       if (!isRemembered) lookup = await cache.load(text.id);
       if (typeof lookup === "string") return refuseUnread(lookup);
-      // Also hashes and compares for an unknown id: both failures take the same time.
+      // Hashes and compares for an unknown id too, so that both failures take the same time.
       failed = !matches(text, lookup);
     } finally {
       attempt.end(failed);
@@ -125,7 +125,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     return attempt.waitMs > 0 ? refuseTry({ refusedBy: "source", waitMs: attempt.waitMs }) : refuse("invalid_api_key");
   };
 
-  /** A key whose secret matched before. */
+  /** Judges a key whose secret matched before. */
   const judgeHeld = (lookup: KeyLookup, clientAddress: string, scope: Scope | undefined): Verification => {
     if (typeof lookup === "string") return refuseUnread(lookup);
     return lookup === null ? refuse("invalid_api_key") : judgeUse(lookup, clientAddress, scope);
@@ -199,7 +199,7 @@ function refuseKey(code: KeyRefusal, key: VerifiedKey, scope: string | undefined
   return refuse(code, { detail: `${details.insufficient_scope} \`${scope}\`.`, key });
 }
 
-/** The id in `{ key_id, version }`; null for anything else (a plan's change), which then counts as a change of any key. */
+/** The id in `{ key_id, version }`. Null for anything else, such as a change of a plan, which counts as a change of any key. */
 function changedKeyId(payload: unknown): string | null {
   const id = typeof payload === "object" && payload !== null && "key_id" in payload ? payload.key_id : null;
   return typeof id === "string" ? id : null;

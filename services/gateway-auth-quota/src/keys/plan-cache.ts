@@ -1,18 +1,18 @@
-/** The limits of plans, read once for the many keys of a plan that are read at the same time. */
+/** Limits of plans. A plan is read once for many keys that are read at the same time. */
 
 import { defaultPlan, type KeyLimits } from "@netfacts/keys";
 import type { Store } from "@netfacts/storage";
 
-/** Limits with when their reading began, in monotonic ms, and a text that differs where they do. */
+/** Limits, the time at which their reading began (monotonic ms), and a revision that changes with them. */
 export interface PlanLimits {
   readonly limits: KeyLimits;
   readonly readAt: number;
   readonly revision: string;
 }
 
-/** Far less than the life of a key in the cache, which is what decides how old limits may be. */
+/** Far less than the lifetime of a cached key, which decides how old limits may be. */
 const lifetimeMs = 1_000;
-/** Names that keys refer to; plans are few. */
+/** Most plan names that are kept; there are few plans. */
 const namesMax = 1_000;
 
 export class PlanCache {
@@ -21,21 +21,21 @@ export class PlanCache {
   readonly #monotonic: () => number;
   readonly #readings = new Map<string, { readonly found: Promise<PlanLimits | null>; readonly readAt: number }>();
 
-  /** @param fallback  the limits of the plan `default` while nobody has written one. */
+  /** @param fallback  limits of the plan `default` until it is written. */
   constructor(plans: Store["plans"], fallback: KeyLimits, monotonic: () => number) {
     this.#plans = plans;
     this.#fallback = fallback;
     this.#monotonic = monotonic;
   }
 
-  /** The limits of a plan; of `default` where there is none of this name. Rejects with `StoreError`. */
+  /** Limits of the plan, or of `default` if there is no such plan. Rejects with `StoreError`. */
   async limitsOf(name: string): Promise<PlanLimits> {
     const readAt = this.#monotonic();
     const found = (await this.#find(name)) ?? (name === defaultPlan ? null : await this.#find(defaultPlan));
     return found ?? { limits: this.#fallback, readAt, revision: "settings" };
   }
 
-  /** Any plan may have changed. */
+  /** Call when any plan may have changed. */
   clear(): void {
     this.#readings.clear();
   }

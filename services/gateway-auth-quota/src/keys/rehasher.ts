@@ -1,4 +1,4 @@
-/** Keys that were hashed with an earlier pepper, or none, get the current one when they are used: only then their text is at hand. */
+/** Rehashes keys that have an old pepper, or none, with the current one when they are used: only then is their text known. */
 
 import { hashKey, type KeyRecord, type Pepper } from "@netfacts/keys";
 import type { Store } from "@netfacts/storage";
@@ -6,7 +6,7 @@ import type { Store } from "@netfacts/storage";
 export class Rehasher {
   readonly #keys: Store["keys"];
   readonly #pepper: Pepper | null;
-  /** What was tried, whatever came of it: a record that is read again is another one. */
+  /** Records that were tried, with or without success. A record that is read again is another object. */
   readonly #tried = new WeakSet<KeyRecord>();
 
   /** @param pepper  null: hashes stay as they are. */
@@ -19,7 +19,7 @@ export class Rehasher {
   used(record: KeyRecord, text: string): void {
     if (this.#pepper === null || record.pepperId === this.#pepper.id || this.#tried.has(record)) return;
     this.#tried.add(record);
-    // Where it fails, or another gateway was quicker, the old hash goes on to match.
+    // If this fails, or another gateway was faster, the key still matches.
     this.#keys.rehash(record.id, record.hash, hashKey(text, this.#pepper)).catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-/** Defaults of the keyring, each a documented setting. */
+/** Defaults of the keyring's settings, which `KeyringSettings` documents. */
 
 import type { KeyringSettings } from "./surface.ts";
 

@@ -1,13 +1,13 @@
-/** The types by which the HTTP edge and the limiter know a key. */
+/** The interface of keys to the HTTP edge and the limiter. */
 
 import type { ProblemCode, Scope } from "@netfacts/contracts";
 import type { KeyLimits, Pepper } from "@netfacts/keys";
 import type { Store } from "@netfacts/storage";
 
-/** A key whose secret matched and whose state and client address allow it. One object per load from the store; never the secret. */
+/** A key whose secret, state and client address were verified. It never has the secret. It is the same object until the key or its plan changes. */
 export interface VerifiedKey {
   readonly id: string;
-  /** What its requests are counted under; a rotated key keeps the bucket of its predecessor. */
+  /** Account for its requests; a successor keeps the bucket of the key that it replaces. */
   readonly bucket: string;
   readonly label: string;
   /** `nf_live_7Q9M3W8K_…x4Pq`: safe to show and to log. */
@@ -23,7 +23,7 @@ export interface VerifiedKey {
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly rotation: { readonly replacedBy: string | null; readonly validUntil: number | null };
-  /** What every answer to a replaced key says of its end; null: it was not replaced. */
+  /** Headers of every answer to a replaced key, which name its end; null: it was not replaced. */
   readonly endHeaders: Readonly<Record<string, string>> | null;
 }
 
@@ -59,22 +59,22 @@ export type Verification =
 
 export interface Keyring {
   /**
-   * Checks in the order shape and checksum → cached and its secret matches, or else throttle → known → secret → state → address → scope.
+   * Checks, in this order: form and checksum; a cached copy with a matching secret, or else throttle, id and secret; state; address; scope.
    *
    * @param authorization  the header as received; undefined or empty = `missing_api_key`.
    * @param clientAddress  text of the client's address after trusted proxies; IPv4-mapped IPv6 counts as IPv4.
-   * @param scope          the scope that the route wants; absent = none (`/me`).
+   * @param scope          the scope that the route requires; absent = none (`/me`).
    *
-   * Never throws. Cost with a cached key: one SHA-256, no store call and no promise, as one each time would cost more than that.
+   * Never throws. Cost with a cached key: one SHA-256, no store call, and no promise, which would cost more than the hash.
    */
   verify(authorization: string | undefined, clientAddress: string, scope?: Scope): Verification | Promise<Verification>;
-  /** The bucket of the key in the header, if its secret matches what was read of it at last, however long ago; else null. Never asks the store. */
+  /** The bucket of the key in the header, if its secret matches the last copy read, however old; else null. Never asks the store. */
   bucketOf(authorization: string): string | null;
   /**
-   * Follows a verified key for an answer that lasts. `onChange` is called, never within this call, when the key may do something else than
-   * before, and at most once with a refusal: within a second of a change that reaches us, of the key's expiry, or of a time in which the key cannot be checked.
+   * Follows a verified key during a long answer. `onChange` is called, never within this call, when the rights of the key change, and at most
+   * once with a refusal. It is called within a second after a change that reaches us, or after the key expires or can no longer be checked.
    *
-   * @returns ends it; call it when the answer ends.
+   * @returns a function that stops following; call it when the answer ends.
    */
   hold(key: VerifiedKey, clientAddress: string, scope: Scope | undefined, onChange: KeyChangeListener): () => void;
   /** Ends the subscriptions; the store stays open. */
@@ -86,50 +86,50 @@ export type KeyChangeListener = (verification: Verification) => void;
 export interface KeyringSettings {
   /** A cached key is read again after this time. */
   readonly cacheLifetimeMs: number;
-  /** The same while changes cannot reach us. */
+  /** The same while broadcasts of changes cannot reach us. */
   readonly cacheBlindMs: number;
-  /** With the store away a cached key may serve this long after its last read, while changes can still reach us. */
+  /** Time after its last read for which a cached key is valid while the store is unavailable and broadcasts of changes can reach us. */
   readonly cacheAwayMs: number;
   readonly cacheEntriesMax: number;
-  /** How long an id that failed is remembered: tries of it that fail again are not read from the store. */
+  /** Time for which the id of a failed try is remembered: further tries of it that fail do not read the store. */
   readonly unknownLifetimeMs: number;
   readonly unknownEntriesMax: number;
-  /** Failed keys per IPv4 /32 or IPv6 /64 and window, with those in flight; then failed keys are `too_many_failed_keys` until the window ends. */
+  /** Failed keys per IPv4 /32 or IPv6 /64 and window, including those in flight. Beyond it they get `too_many_failed_keys` until the window ends. */
   readonly failedKeysMax: number;
   readonly failedKeysWindowMs: number;
   readonly failedSourcesMax: number;
-  /** Keys that are not cached and are read from the store for such an address beyond that; a valid one is not counted. */
+  /** Uncached keys per second that are still read from the store for such an address; valid ones are not counted. */
   readonly failedReadsPerSecond: number;
-  /** The same for all addresses, from the first try on. */
+  /** The same for all addresses together, from the first try on. */
   readonly triesPerSecond: number;
-  /** A failed key is refused no sooner than this, so that the time does not show what it failed at. */
+  /** Least time before a failed key is refused, so that the time does not reveal the reason. */
   readonly failureMs: number;
-  /** Limits of the plan `default` while nobody has written it. */
+  /** Limits of the plan `default` until it is written. */
   readonly defaultLimits: KeyLimits;
   /** Pepper secrets by `pepper_id`, for keys that were stored as HMAC. */
   readonly peppers: ReadonlyMap<string, string>;
-  /** The pepper that keys get when they are used; null: their hashes stay as they are. */
+  /** Pepper with which keys are rehashed when they are used; null: hashes do not change. */
   readonly pepper: Pepper | null;
 }
 
-/** What the keyring needs of the bus: `@netfacts/messaging` has it. */
+/** The part of the bus that the keyring needs; `@netfacts/messaging` has it. */
 export interface ChangeChannel {
   subscribe(subject: string, listener: (payload: unknown) => void): { stop(): unknown };
   watchConnection(listener: (up: boolean) => void): { stop(): unknown };
-  /** Whether the broker answers within so many ms; absent where there is none. */
+  /** Whether the broker answers within `msMax`; absent if there is no broker. */
   probe?(msMax: number): Promise<boolean>;
 }
 
 export interface KeyringOptions {
   readonly store: Pick<Store, "keys" | "plans" | "onChange">;
-  /** Carries `keys.changed` = `{ key_id, version }` or `{ plan, version }`; absent where the store's own change signal is all there is. */
+  /** Carries `keys.changed` = `{ key_id, version }` or `{ plan, version }`; absent if there is only the store's own change signal. */
   readonly messaging?: ChangeChannel;
   /** `now`: Unix ms, for expiry. `monotonic`: ms that never jump, for lifetimes; default `performance.now`. */
   readonly clock: { now(): number; monotonic?(): number };
-  /** Called once for each pepper that a key was hashed with and that is not at hand: such keys are refused. */
+  /** Called once for each unknown pepper of a stored key: such keys are refused. */
   readonly onUnknownPepper?: (pepperId: string) => void;
-  /** Called when more changes are announced than operators make. */
+  /** Called when far more changes are announced than operators make. */
   readonly onManyChanges?: () => void;
-  /** What differs from `defaultKeyringSettings`. */
+  /** Settings that differ from `defaultKeyringSettings`. */
   readonly settings?: Partial<KeyringSettings>;
 }
