@@ -1,4 +1,4 @@
-/** Everything that answers the gateway's own routes for operators, wired. */
+/** Wires the handlers of the gateway's own routes for operators. */
 
 import { Administration, type ControlChange, type KeyLimits, type Pepper } from "@netfacts/keys";
 import type { Store } from "@netfacts/storage";
@@ -12,11 +12,11 @@ import { profileHandlers } from "./profile-handlers.ts";
 export interface AdminHandlerDeps {
   readonly store: Pick<Store, "keys" | "plans" | "audit" | "idempotency" | "usage" | "profiles" | "statements">;
   readonly clock: { now(): number };
-  /** What new keys are hashed with. */
+  /** Pepper with which new keys are hashed; null: none. */
   readonly pepper: Pepper | null;
-  /** Limits of the plan `default` while nobody wrote it. */
+  /** Limits of the plan `default` until it is written. */
   readonly defaultLimits: KeyLimits;
-  /** Called with each change that other gateways must hear of. */
+  /** Called with each change that other gateways must know. */
   readonly changed: (change: ControlChange) => void;
 }
 

@@ -1,10 +1,10 @@
-/** Keys, plans and audit entries of the store as operators see them. Never a hash. */
+/** Keys, plans and audit entries of the store as operators see them, without hashes. */
 
 import type { AuditRecord, ManagedKey, Plan } from "@netfacts/contracts";
 import { timestamp } from "@netfacts/contracts";
 import { type AuditEntry, defaultPlan, displayKey, type KeyLimits, type KeyRecord, type PlanRecord } from "@netfacts/keys";
 
-/** @param now  Unix ms: from its moment on an active key is `expired`. */
+/** @param now  Unix ms: an active key that has ended by then is `expired`. */
 export function managedKey(key: KeyRecord, now: number): ManagedKey {
   return {
     id: key.id,
@@ -40,7 +40,7 @@ export function plan(record: PlanRecord): Plan {
   return { ...planLimits(record.name, record), updated_at: timestamp(record.updatedAt) };
 }
 
-/** The plan `default` while nobody wrote it. */
+/** The plan `default` until it is written. */
 export function unwrittenDefault(limits: KeyLimits): Plan {
   return { ...planLimits(defaultPlan, limits), updated_at: null };
 }

@@ -1,4 +1,4 @@
-/** Requests of operators, read as their route's description says: parameters, body, Idempotency-Key; every fault with its place. */
+/** Reads requests of operators by the description of their route: parameters, body, Idempotency-Key. Every fault names its place. */
 
 import { createHash } from "node:crypto";
 import { nearestWord, type ProblemCode, ProblemError, type ProblemItem } from "@netfacts/contracts";
@@ -11,25 +11,25 @@ import { schemaFaults, wantedText } from "../edge/schema-fault.ts";
 import { searchOf } from "../edge/search.ts";
 import { refuseIdempotencyKey } from "./refused-headers.ts";
 
-/** What a handler gets. */
+/** The input of a handler. */
 export interface AdminCall {
   readonly by: Operator;
-  /** Decoded path parameters, as they came. */
+  /** Decoded path parameters, not validated. */
   readonly path: Readonly<Record<string, string>>;
-  /** Query parameters that were sent; each fits its schema. */
+  /** Query parameters of the request; each fits its schema. */
   readonly query: Readonly<Record<string, string>>;
-  /** Fits the schema of the route's body; `{}` where there is none. */
+  /** Fits the schema of the route's body; `{}` if there is none. */
   readonly body: unknown;
   readonly idempotency: Idempotency | null;
-  /** The header of this name. */
+  /** The header `Accept`. */
   readonly accept: string | undefined;
 }
 
-/** Which typebox's types do not tell of a string. */
+/** Patterns of times and dates, which the types of typebox do not have. */
 const [timestampPattern, datePattern] = [Timestamp, CalendarDate].map((schema) => (schema as { readonly pattern?: string }).pattern);
 const jsonTypes = /^application\/(json|merge-patch\+json)(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-/** More faults than this help nobody. */
+/** More faults would not help a reader. */
 const faultsMax = 50;
 
 /** @throws ProblemError that lists every fault. */
@@ -41,7 +41,7 @@ export function readAdminCall(route: RouteDescription, request: FastifyRequest, 
   return { by, path: request.params as Record<string, string>, query, body, idempotency, accept: request.headers.accept };
 }
 
-/** The problem with these faults; one alone is its `detail`. */
+/** The problem with these faults. A single fault is its `detail`. */
 export function faultsProblem(code: ProblemCode, faults: readonly ProblemItem[]): ProblemError {
   const [first] = faults;
   const detail =
@@ -75,7 +75,7 @@ function readQuery({ parameters }: RouteDescription, search: string): Record<str
   return values;
 }
 
-/** Whether the text is a value of the parameter; a whole number only as it is usually written. */
+/** Whether the text is a value of the parameter; whole numbers only in their usual form. */
 function fits({ schema }: RouteParameter, text: string): boolean {
   if ((schema as { type?: unknown }).type !== "integer") return Value.Check(schema, text);
   return /^(0|[1-9]\d{0,9})$/.test(text) && Value.Check(schema, Number(text));
@@ -83,7 +83,7 @@ function fits({ schema }: RouteParameter, text: string): boolean {
 
 const notInCalendar = "is not a date that exists";
 
-/** Whether a text that fits its schema is a day and time of the calendar where the schema wants one: 31 February is none. */
+/** False if the schema requires a date or time and the calendar does not have it, such as 31 February. The text must fit the schema. */
 function isInCalendar(schema: unknown, text: string): boolean {
   const { pattern } = (schema ?? {}) as { readonly pattern?: string };
   if (pattern !== timestampPattern && pattern !== datePattern) return true;
@@ -127,7 +127,7 @@ function readBody({ body: wanted }: RouteDescription, request: FastifyRequest): 
   for (const error of Value.Errors(schema, body)) {
     for (const { pointer, message, suggestion } of schemaFaults(schema, error)) {
       const location = quoteValue(placeOf(pointer));
-      // The first thing that is wrong with a place; what follows from it is no news.
+      // Report only the first fault of a place: further ones follow from it.
       if (faults.has(location)) continue;
       faults.set(location, { location, code: "invalid_body", message, ...(suggestion !== null && { suggestion }) });
     }
@@ -156,7 +156,7 @@ function placeOf(pointer: string): string {
   return ["body", ...pointer.split("/").slice(1)].join(".").replaceAll(/\.(\d+)(?=\.|$)/g, "[$1]");
 }
 
-/** Of method, path and body: the same for the same request only. */
+/** Hash of method, URL and body: two requests with one hash are the same. */
 function requestHash({ method, url }: FastifyRequest, body: unknown): string {
   return createHash("sha256")
     .update(`${method} ${url}\n${JSON.stringify(body)}`)

@@ -1,4 +1,4 @@
-/** The routes that the gateway itself answers to operators, wired from their description: who may, what is read, what is answered. */
+/** The gateway's own routes for operators, wired from their description: authentication, reading of the request, and answer. */
 
 import { Readable } from "node:stream";
 import { contentTypes, ProblemError, type ProblemItem } from "@netfacts/contracts";
@@ -16,18 +16,18 @@ import { refuseConditions } from "./refused-headers.ts";
 
 export interface AdminAnswer {
   readonly status: number;
-  /** Besides those of every answer. */
+  /** Headers in addition to those of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: object;
-  /** In place of a body: text that is made while it is read. */
+  /** Text that is made while it is sent; instead of a body. */
   readonly text?: { readonly contentType: string; readonly pieces: AsyncGenerator<string, undefined> };
 }
 
-/** By the id of the route. */
+/** Handlers by the id of the route. */
 export type AdminHandlers = Readonly<Record<string, (call: AdminCall) => Promise<AdminAnswer>>>;
 
-/** Many times the longest body that makes sense. */
+/** Many times the longest useful body. */
 const bodyBytesMax = 65_536;
 
 export interface AdminRouteOptions {
@@ -37,7 +37,7 @@ export interface AdminRouteOptions {
   readonly bodyMsMax: number;
 }
 
-/** @throws Error for a route without a handler, and a handler without a route. */
+/** @throws Error if a route has no handler, or a handler has no route. */
 export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers, { guard, problems, bodyMsMax }: AdminRouteOptions): void {
   const unknown = Object.keys(handlers).filter((id) => !adminRoutes.some((route) => route.id === id));
   if (unknown.length > 0) throw new Error(`no such route: ${unknown.join(", ")}`);
@@ -45,14 +45,14 @@ export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers
     installBodyTime(scope, bodyMsMax, problems);
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: bodyBytesMax }, (_request, body, done) => done(null, body));
-    // Before anything of the body is read.
+    // Before any part of the body is read.
     scope.addHook("onRequest", async (request, reply) => {
       const pass = await guard.admit(request, reply, "admin", 0);
       pass.settle(false);
       request.keyId = pass.key.id;
     });
     scope.addHook("preParsing", (request, reply, _body, done) => {
-      // By now the key is known to be good: the client may send what it waits with.
+      // The key is verified, so the client may send its body.
       permitBody(request.raw, reply.raw);
       done();
     });
@@ -62,7 +62,7 @@ export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers
   addPathMethods(app, adminRoutes);
 }
 
-/** Lets the other methods of these paths be refused; after `installRoutes`. */
+/** Call after `installRoutes`. Other methods of these paths are then refused. */
 export function addPathMethods(app: FastifyInstance, routes: readonly RouteDescription[]): void {
   for (const [path, ofPath] of Map.groupBy(routes, ({ path }) => path)) app.pathMethods.add(urlOf(path), ofPath.flatMap(methodsOf));
 }
@@ -74,14 +74,14 @@ function installRoute(scope: FastifyInstance, route: RouteDescription, handlers:
     method: methodsOf(route),
     url: urlOf(route.path),
     async handler(request: FastifyRequest, reply: FastifyReply) {
-      // A route that has other forms asks itself for the one that is wanted.
+      // A route with other forms checks `Accept` itself.
       if (route.answers[0].content.length <= 1) requireJson(request);
       const id = request.keyId ?? "";
       const by = { actor: `key:${id}`, address: request.clientAddress, keyId: id };
       const call = readAdminCall(route, request, by);
       refuseConditions(request);
       const { status, headers, body, text } = await handler(call);
-      // The first piece before the status is sent: a store that is away is told as such.
+      // Make the first piece before the status is sent, so that an unavailable store is reported as a problem.
       const first = await text?.pieces.next();
       reply.code(status).headers({ "cache-control": "no-store", ...headers });
       if (text !== undefined) return reply.header("content-type", text.contentType).send(textStream(first?.value ?? "", text.pieces));
@@ -103,12 +103,12 @@ function methodsOf({ method }: RouteDescription): string[] {
   return method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()];
 }
 
-/** `/admin/v1/keys/{id}` as Fastify writes it. */
+/** The form of `/admin/v1/keys/{id}` for Fastify. */
 function urlOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
-/** What handlers, the store and the reading of bodies throw, as what operators are told. */
+/** The problem for an error of a handler, of the store, or of the reading of a body. */
 function problemOf(error: unknown, { routeOptions: { url = "" } }: FastifyRequest): unknown {
   if (error instanceof KeySpecError) return specProblem(error, url);
   if (error instanceof IdempotencyConflict) return new ProblemError("idempotency_conflict");
@@ -121,7 +121,7 @@ function problemOf(error: unknown, { routeOptions: { url = "" } }: FastifyReques
   return error;
 }
 
-/** @param url  of the route, with its path parameters: what these say is no fault of the body. */
+/** @param url  URL of the route, whose path parameters distinguish faults of the path from faults of the body. */
 function specProblem({ items }: KeySpecError, url: string): ProblemError {
   const parameters = url.split("/").filter((part) => part.startsWith(":"));
   const isInPath = (field: string): boolean => parameters.includes(`:${field}`);

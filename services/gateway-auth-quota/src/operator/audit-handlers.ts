@@ -1,11 +1,11 @@
-/** What answers the operators' route of the audit. */
+/** Handler of the operators' route of the audit. */
 
 import type { Store } from "@netfacts/storage";
 import { auditRecord } from "./admin-records.ts";
 import type { AdminHandlers } from "./admin-routes.ts";
 import { decodePlace, pageLimitDefault, pageOf } from "./page-cursor.ts";
 
-/** By the ids of the routes. */
+/** Handlers by the ids of the routes. */
 export function auditHandlers({ audit }: Pick<Store, "audit">): AdminHandlers {
   return {
     async listAudit({ query: { limit: size, cursor, from, to, ...exactly } }) {

@@ -1,10 +1,10 @@
-/** Tells the other gateways what changed: at once, or as soon as they can be reached again. */
+/** Broadcasts changes to the other gateways: at once, or when NATS is reachable again. */
 
 import { type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
 import type { ControlChange } from "@netfacts/keys";
 import type { Messaging } from "@netfacts/messaging";
 
-/** More than this is not kept: by then the others have read everything again. */
+/** Changes that are kept while NATS is unreachable. Further ones are dropped: the others read all keys again by then. */
 const waitingMax = 10_000;
 
 export class ChangeTeller {

@@ -1,14 +1,14 @@
-/** The first key of a new installation, out of a secret (docs/design/protocols.md#keys). */
+/** The first key of a new installation, from a configured secret (docs/design/protocols.md#keys). */
 
 import { createFirstKey, displayKey, type Pepper } from "@netfacts/keys";
 import { type Store, StoreError } from "@netfacts/storage";
 import type { RequestLog } from "../edge/observe.ts";
 
 /**
- * Makes the key with the scope `admin` only, unless this installation had its first key before: that one is final, whatever its state is.
+ * Makes the key, with only the scope `admin`. Does nothing if this installation already had a first key, whatever the state of that key.
  *
- * @param key  the whole key; empty: none was given, and nothing happens.
- * @throws KeySpecError for a key that is none, or not the one with which an unfinished start began.
+ * @param key  the whole key; empty: none is configured, and nothing happens.
+ * @throws KeySpecError if the text is not a key, or if an unfinished start began with another key.
  */
 export async function ensureFirstAdminKey(
   store: Pick<Store, "keys" | "bootstrap" | "audit">,
@@ -18,7 +18,7 @@ export async function ensureFirstAdminKey(
 ): Promise<void> {
   if (key === "") return;
   const created = await createFirstKey(store, { key, label: "first admin key", scopes: ["admin"], pepper }).catch((error: unknown) => {
-    // Not valid any more: the installation had its first key, and a gateway serves the other ones.
+    // The record of the first key is invalid. The installation has had that key, and the gateway serves the others.
     if (error instanceof StoreError && error.fault === "invalid") return null;
     throw error;
   });

@@ -1,4 +1,4 @@
-/** What answers the operators' routes of keys. */
+/** Handlers of the operators' routes of keys. */
 
 import {
   type CreatedKey,
@@ -23,7 +23,7 @@ export interface KeyHandlerDeps {
   readonly clock: { now(): number };
 }
 
-/** By the ids of the routes. */
+/** Handlers by the ids of the routes. */
 export function keyHandlers({ store, administration, clock }: KeyHandlerDeps): AdminHandlers {
   const shown = (key: KeyRecord) => managedKey(key, clock.now());
   const state = (action: "disable" | "enable" | "revoke") => async (call: AdminCall) =>
@@ -92,7 +92,7 @@ const lastAdminRefusals = {
     "Nothing was changed, because `allowed_cidrs` does not contain your address, and no other active key with the scope `admin` works from it.",
 };
 
-/** No such key has an id of another form. */
+/** The id is not validated: no key is found for an id of another form. */
 function idOf({ path }: AdminCall): string {
   return path.id ?? "";
 }
@@ -118,7 +118,7 @@ function answerOf(outcome: KeyOutcome, shown: (key: KeyRecord) => object): Admin
   }
 }
 
-/** The members that were sent, in the store's names. */
+/** The members of the request, with the names of the store. */
 function changes({ label, scopes, allowed_cidrs, plan, rate, month, concurrency, expires_at }: KeyPatch): StoredPatch {
   return {
     ...(label !== undefined && { label }),

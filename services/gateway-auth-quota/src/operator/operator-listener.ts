@@ -1,4 +1,4 @@
-/** The operators' listener: a port of its own, for keys with the scope `admin`, off the public one. */
+/** The operators' listener: a separate port, not the public one, for keys with the scope `admin`. */
 
 import type { ServerResponse } from "node:http";
 import { ingestPath, ProblemError } from "@netfacts/contracts";
@@ -18,17 +18,17 @@ import { refuseConditions, refuseIdempotencyKey } from "./refused-headers.ts";
 
 export interface OperatorListenerOptions extends ListenerOptions {
   readonly guard: Guard;
-  /** What answers the routes of the gateway itself. */
+  /** Handlers of the gateway's own routes. */
   readonly handlers: AdminHandlers;
 }
 
-/** An upload may go on for hours; a stop waits for it no longer than this. */
+/** Longest time that a stop waits for an upload, which may last for hours. */
 const stopMsMax = 5_000;
 
-/** Wires the listener; it does not listen yet. */
+/** Wires the listener, but does not make it listen. */
 export function createOperatorListener({ guard, handlers, ...options }: OperatorListenerOptions): FastifyInstance {
   const { config, problems } = options;
-  // What ends an upload is silence.
+  // An upload may last for any time, and ends only when no bytes come (`endIdleConnections`).
   const app = createListener(options, [], "operator_connections");
   endIdleConnections(app, config, problems);
   app.addHook("preClose", (done) => {
@@ -47,7 +47,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
     addPathMethods(app, ingestRoutes);
     app.register(async (scope) => {
       refuseOtherMethods(scope, guard);
-      // Before anything of the body is read.
+      // Before any part of the body is read.
       scope.addHook("onRequest", async (request, reply) => {
         const pass = await guard.admit(request, reply, "admin", 0);
         pass.settle(false);
@@ -69,7 +69,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
   return app;
 }
 
-/** The documentation describes ingest's routes: who asks for one is told why it is not here. */
+/** Answers requests for ingest's routes, which the documentation describes, with the reason why they are unavailable. */
 function tellNoIngest(app: FastifyInstance, guard: Guard): void {
   app.all(`${ingestPath}/*`, {
     onRequest: async (request, reply) => {
@@ -85,7 +85,7 @@ function tellNoIngest(app: FastifyInstance, guard: Guard): void {
 /** Spellings that a proxy and the server behind it may read as different paths: dots, encoded or not, backslashes, encoded slashes. */
 const oddPath = /\\|%5c|%2f|%00|\/(?:\.|%2e){1,2}(?:[;/]|$)/i;
 
-/** @throws ProblemError where the path could come to one of ingest that is not ours to offer. */
+/** @throws ProblemError if ingest could read the path as one that the gateway must not offer. */
 function refuseOddPath(url: string): void {
   if (!url.startsWith("/")) throw new ProblemError("bad_request", { detail: "The request target must be a path." });
   if (oddPath.test(url.split("?", 1)[0] ?? "")) throw new ProblemError("route_not_found");
@@ -99,9 +99,9 @@ function endIdleConnections({ server }: FastifyInstance, config: GatewayConfig, 
   const code = "ERR_HTTP_REQUEST_TIMEOUT";
   server.on("timeout", (socket) => {
     const current = (socket as typeof socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage;
-    // An answer that has begun is not read, or does not go on.
+    // The client does not read the answer that has begun, or the answer has stopped.
     if (current?.headersSent !== false) socket.destroy();
-    // Else the answer to a whole request would be waited for, beyond the bound.
+    // `refuse` would wait for the answer to a complete request, beyond the time limit.
     else if (current.req.complete) write(code, socket);
     else refuse(Object.assign(new Error("idle"), { code }), socket);
   });

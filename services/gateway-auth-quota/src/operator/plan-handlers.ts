@@ -1,4 +1,4 @@
-/** What answers the operators' routes of plans. */
+/** Handlers of the operators' routes of plans. */
 
 import { type PlanLimits, ProblemError } from "@netfacts/contracts";
 import { plansPath } from "@netfacts/contracts/openapi";
@@ -11,11 +11,11 @@ import type { AdminHandlers } from "./admin-routes.ts";
 export interface PlanHandlerDeps {
   readonly store: Pick<Store, "plans">;
   readonly administration: Administration;
-  /** Limits of the plan `default` while nobody wrote it. */
+  /** Limits of the plan `default` until it is written. */
   readonly defaultLimits: KeyLimits;
 }
 
-/** By the ids of the routes. */
+/** Handlers by the ids of the routes. */
 export function planHandlers({ store, administration, defaultLimits }: PlanHandlerDeps): AdminHandlers {
   return {
     async listPlans() {

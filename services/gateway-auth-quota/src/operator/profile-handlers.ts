@@ -1,4 +1,4 @@
-/** What answers the operators' routes of AS profiles. */
+/** Handlers of the operators' routes of AS profiles. */
 
 import { parseAsn } from "@netfacts/address";
 import { type AsProfile, ProblemError, type ProfileFields, timestamp } from "@netfacts/contracts";
@@ -22,11 +22,11 @@ export interface ProfileHandlerDeps {
   readonly clock: { now(): number };
 }
 
-/** By the ids of the routes. */
+/** Handlers by the ids of the routes. */
 export function profileHandlers({ store, clock }: ProfileHandlerDeps): AdminHandlers {
   const overrides = new ProfileOverrides(store, () => clock.now());
 
-  /** @throws ProblemError where nobody says anything of it. */
+  /** @throws ProblemError if no source has a profile of the AS. */
   async function shownProfile(asn: number): Promise<AsProfile> {
     const found = await mergedProfile(store, asn);
     if (found === null) throw new ProblemError("profile_not_found");
@@ -41,7 +41,7 @@ export function profileHandlers({ store, clock }: ProfileHandlerDeps): AdminHand
         ...(after !== undefined && { after }),
         ...(q !== undefined && { text: q }),
         ...(source !== undefined && { source }),
-        // The routes know only these.
+        // The route has checked the value by its schema.
         ...(field !== undefined && { field: field as ProfileField }),
       });
       return {
@@ -69,7 +69,7 @@ export function profileHandlers({ store, clock }: ProfileHandlerDeps): AdminHand
   };
 }
 
-/** Of our cursors, which have an AS number where those of other lists have a time. */
+/** Marks cursors of this list, which have an AS number where those of other lists have a time. */
 const cursorKind = "asn";
 
 function afterOf(cursor: string | undefined): number | undefined {

@@ -1,4 +1,4 @@
-/** Headers of writes that promise what a route cannot keep. They are refused, because a client that sends them relies on them. */
+/** Headers of writes that a route cannot honour. Requests with them are refused, because their clients rely on them. */
 
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyRequest } from "fastify";

@@ -1,4 +1,4 @@
-/** What answers the operators' route of usage: JSON by pages, or CSV as a stream. */
+/** Handler of the operators' route of usage: JSON in pages, or CSV as a stream. */
 
 import { contentTypes, ProblemError, type UsageItems } from "@netfacts/contracts";
 import { type UsageGroup, type UsageRepository, usageColumns, usageGroups, usageItem } from "@netfacts/storage";
@@ -11,7 +11,7 @@ type ReadUsage = Pick<UsageRepository, "list" | "total">;
 const limitDefault = 100;
 const linesOfPiece = 500;
 
-/** By the ids of the routes. */
+/** Handlers by the ids of the routes. */
 export function usageHandlers(usage: ReadUsage, clock: { now(): number }): AdminHandlers {
   return {
     async listUsage({ query, accept }) {
@@ -50,7 +50,7 @@ async function page(usage: ReadUsage, { query, by, after }: UsageQuestion, limit
   };
 }
 
-/** Ids, days and our own words: no cell needs quotes, and none begins as a formula does. */
+/** Cells are ids, days and our own words: none needs quotes or looks like a formula. */
 async function* csvPieces(usage: ReadUsage, { query, by, after }: UsageQuestion, limit: number): AsyncGenerator<string, undefined> {
   let lines = [usageColumns(by).join()];
   let count = 0;

@@ -1,4 +1,4 @@
-/** Counts what keys were used for: in memory on the request path, and written to the store by batches beside it. */
+/** Counts the use of keys: in memory on the request path, and written to the store in batches in the background. */
 
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
@@ -6,7 +6,7 @@ import type { UsageClass } from "@netfacts/contracts";
 import type { UsageBatch, UsageRepository, UsageRow } from "@netfacts/storage";
 import type { Admission } from "../limits/index.ts";
 
-/** What this concern needs of a log. */
+/** The part of a log that usage needs. */
 export interface UsageLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -15,9 +15,9 @@ export interface UsageLog {
 export interface UsageMeterOptions {
   readonly usage: Pick<UsageRepository, "add">;
   readonly log: UsageLog;
-  /** Time between two writings: what a kill loses at most. */
+  /** Interval of writes, in ms. A kill loses at most the counts of this time. */
   readonly flushMs: number;
-  /** Time that a stop has for the last writing. Default: 5 s. */
+  /** Time that a stop has for the last write. Default: 5 s. */
   readonly stopMs?: number;
 }
 
@@ -31,24 +31,24 @@ interface KeyCounts {
   readonly classes: Map<UsageClass, Counts>;
 }
 
-/** Of one transaction: short enough for the event loop that SQLite's writing holds up. */
+/** Rows of one transaction: few enough not to block the event loop for long while SQLite writes. */
 const batchRows = 200;
 const dayMs = 86_400_000;
 const retryMs = 250;
 
 export class UsageMeter {
   readonly #options: UsageMeterOptions;
-  /** No other run of any gateway has it. */
+  /** Unique among all runs of all gateways. */
   readonly #writer = `gateway-${randomUUID()}`;
   readonly #timer: NodeJS.Timeout;
   #sequence = 0;
-  /** Since the last cut: day (days since 1970) → key → class. */
+  /** Counts since the last cut: day (days since 1970) → key → class. */
   #days = new Map<number, Map<string, KeyCounts>>();
-  /** Cut and not yet written. One that failed is repeated unchanged before anything else is cut. */
+  /** Batches that are cut and not yet written. A failed one is retried unchanged before anything else is cut. */
   #pending: UsageBatch[] = [];
   #writing: Promise<boolean> | null = null;
   #failing = false;
-  /** The latest day, and the month window that it was seen to lie in. */
+  /** The last day that was found to be in this month window. */
   #known = { day: -1, windowStart: -1 };
 
   constructor(options: UsageMeterOptions) {
@@ -56,7 +56,7 @@ export class UsageMeter {
     this.#timer = setInterval(() => void this.flush(), options.flushMs).unref();
   }
 
-  /** Requests and answers that are counted and not written. */
+  /** Number of requests and answers that are counted and not written. */
   get unwritten(): number {
     const counting = [...this.#days.values()].flatMap((keys) => [...keys.values()].flatMap(({ classes }) => [...classes.values()]));
     return [...counting, ...this.#pending.flatMap(({ increments }) => increments)].reduce(
@@ -65,7 +65,7 @@ export class UsageMeter {
     );
   }
 
-  /** Counts for the day of the admission, by the store's clock: the day lies in the month whose units were charged. */
+  /** Counts for the day of the admission, by the store's clock. The day is in the month whose units were charged. */
   count({ key, charge }: Admission, counted: number, uncounted: number): void {
     const counts = this.#countsOf(this.#dayOf(charge.at, charge.monthWindowStart), key, charge.usage);
     counts.counted += counted;
@@ -78,7 +78,7 @@ export class UsageMeter {
     return kept(classes, usage, () => ({ counted: 0, uncounted: 0 }));
   }
 
-  /** Writes what was counted. @returns whether all of it is in the store. */
+  /** Writes the counts. @returns whether all of them are in the store. */
   flush(): Promise<boolean> {
     this.#writing ??= this.#write().finally(() => {
       this.#writing = null;
@@ -86,11 +86,11 @@ export class UsageMeter {
     return this.#writing;
   }
 
-  /** Call after the last request was settled. @returns how many requests and answers could not be written. */
+  /** Call after the last request was settled. @returns the number of requests and answers that could not be written. */
   async stop(): Promise<number> {
     clearInterval(this.#timer);
     const deadline = performance.now() + (this.#options.stopMs ?? 5_000);
-    // A writing under way has cut before the last requests were counted.
+    // A write in progress does not include the last requests.
     await this.#writing;
     while (!(await this.flush()) && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, retryMs));
     const lost = this.unwritten;
@@ -135,7 +135,7 @@ export class UsageMeter {
     }
   }
 
-  /** The time may be that of a moment after the window ended: the admission was the last of its month. */
+  /** The day of a time, but at most the last day of the month: the time of the last admission may be just after the end of its window. */
   #dayOf(at: number, windowStart: number): number {
     const day = Math.floor(at / dayMs);
     if (day === this.#known.day && windowStart === this.#known.windowStart) return day;

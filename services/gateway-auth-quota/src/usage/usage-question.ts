@@ -1,11 +1,11 @@
-/** What an operator asks of usage: which days, of whom, kept apart by what, from where on. */
+/** Reads an operator's query of usage: days, filters, grouping and cursor. */
 
 import { ProblemError, type UsageApart, usageApart } from "@netfacts/contracts";
 import { daysOf, type UsagePlace, type UsageQuery } from "@netfacts/storage";
 
 export interface UsageQuestion {
   readonly query: UsageQuery;
-  /** In the order of rows. */
+  /** Grouping members, in the order of the sorted rows. */
   readonly by: readonly UsageApart[];
   readonly after: UsagePlace | null;
 }
@@ -13,8 +13,8 @@ export interface UsageQuestion {
 const byDefault: readonly UsageApart[] = ["key", "day", "route_class"];
 
 /**
- * @param parameters  those that were sent; each fits its schema.
- * @param now         Unix ms: the current month is the default.
+ * @param parameters  parameters of the request; each fits its schema.
+ * @param now         Unix ms; its month is the default.
  * @throws ProblemError
  */
 export function readUsageQuestion(parameters: Readonly<Record<string, string>>, now: number): UsageQuestion {
@@ -34,7 +34,7 @@ export function readUsageQuestion(parameters: Readonly<Record<string, string>>, 
   };
 }
 
-/** Says also by what rows are kept apart: another order would go on elsewhere. */
+/** The cursor includes the grouping, because it means another place with another grouping. */
 export function usageCursor(by: readonly UsageApart[], { keyId, day, month, routeClass }: UsagePlace): string {
   return Buffer.from(JSON.stringify([by.join(), keyId, day ?? month, routeClass])).toString("base64url");
 }
@@ -50,7 +50,7 @@ function readCursor(by: readonly UsageApart[], text: string): UsagePlace {
     };
     if (wanted === by.join() && rest.length === 0) return place;
   } catch {
-    // Told below.
+    // Thrown below.
   }
   throw new ProblemError("invalid_cursor", {
     errors: [{ location: "query.cursor", code: "invalid_cursor", message: "is incomplete, or belongs to a request with a different `by`" }],

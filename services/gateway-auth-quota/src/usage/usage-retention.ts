@@ -1,4 +1,4 @@
-/** Removes usage that is older than it is to be kept, little by little beside the requests. */
+/** Removes expired usage, in small steps in the background. */
 
 import { setImmediate as turn } from "node:timers/promises";
 import type { Store } from "@netfacts/storage";
@@ -10,7 +10,7 @@ export interface UsageRetentionOptions {
     readonly limits: Pick<Store["limits"], "time">;
   };
   readonly log: UsageLog;
-  /** 0: everything is kept. */
+  /** Days that usage is kept; 0: for ever. */
   readonly keptDays: number;
   /** Time between two runs, in ms. Default: 6 hours. */
   readonly intervalMs?: number;
@@ -18,11 +18,11 @@ export interface UsageRetentionOptions {
 
 const intervalMsDefault = 21_600_000;
 const dayMs = 86_400_000;
-/** Of one operation: short enough for the event loop that SQLite holds up, and for one message to MongoDB. */
+/** Rows of one operation: few enough not to block the event loop for long with SQLite, and to fit one message to MongoDB. */
 const rowsOfStep = 500;
-/** Steps of one run: what is left is for the next, or for another gateway. */
+/** Steps of one run: the next run, or another gateway, removes the rest. */
 const stepsMax = 1_000;
-/** A batch of a writer is not repeated after this: a gateway answers nobody for so long without its store. */
+/** No writer retries a batch after this time: without its store, a gateway does not run for so long. */
 const writersKeptDays = 30;
 
 export class UsageRetention {
@@ -42,7 +42,7 @@ export class UsageRetention {
     });
   }
 
-  /** Ends after the step under way. */
+  /** Resolves after the current step. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -52,12 +52,12 @@ export class UsageRetention {
   async #clean(): Promise<void> {
     const { store, log, keptDays } = this.#options;
     try {
-      // By the store's clock, as days of usage are.
+      // The days of usage are by the store's clock too.
       const now = await store.limits.time();
       await this.#steps(() => store.usage.forgetWriters(dayBefore(now, writersKeptDays), rowsOfStep));
       if (keptDays === 0) return;
-      // It may be years ahead: that of SQLite is this machine's. So back from the last day that is over and has usage: that of today may be of
-      // a clock that is set right within the day.
+      // The clock may be years ahead: that of SQLite is this machine's. So count back from the last past day with usage. Today does not count:
+      // its usage may come from a wrong clock that is corrected within the day.
       const latest = await store.usage.latestDay(dayBefore(now, 0));
       if (latest === null) return;
       const before = dayBefore(Date.parse(latest), keptDays);

@@ -4,19 +4,22 @@ import type { Socket } from "node:net";
 import { helpText, plainFormat, readBulkLine, readQuery, type WhoisFormat, type WhoisTarget } from "./whois-query.ts";
 import { titleLine } from "./whois-rows.ts";
 
-/** Longest line of a client; no resource and its flags are longer. */
+/** Longest line of a client. A resource with all its flags is shorter. */
 const lineBytesMax = 512;
-/** Lines of a bulk that are asked side by side: answers are sent in order. */
+/** Lines of a bulk that are looked up concurrently. Their answers are sent in order. */
 const windowMax = 32;
 
 export interface WhoisService {
-  /** Lines that answer it, or one that says why there are none. Never throws. */
+  /** The lines of the answer, or one line with the reason why there is none. Never throws. */
   answer(target: WhoisTarget, format: WhoisFormat, isBulk: boolean): Promise<readonly string[]>;
-  /** Takes what the request costs of what the client's address may send; else how long it has to wait, in ms. */
+  /** Charges the request to the client's address. @returns null, or, if it was not charged, the time to wait in ms. */
   take(target: WhoisTarget): number | null;
-  /** The same for a line of a bulk, null: one that asks nothing. Resolves when it may go on, in turn with the address's other bulks, or when the client is gone. */
+  /**
+   * Charges a line of a bulk; null: a line without a resource. Resolves when the line is charged, in turn with other bulks of the address, or
+   * when the client is gone.
+   */
   wait(target: WhoisTarget | null): Promise<void>;
-  /** Time for a line to come, if no answer is taken meanwhile, and between two lines of a bulk that ask something, in ms. */
+  /** Longest time without a new line and without a written answer; also between two lines of a bulk with resources. In ms. */
   readonly idleMs: number;
   readonly clock: { now(): number };
 }
@@ -25,11 +28,11 @@ export class WhoisConnection {
   readonly #socket: Socket;
   readonly #service: WhoisService;
   readonly #lines: AsyncGenerator<string, void>;
-  /** Resolves when all answers so far are written. */
+  /** Resolves when all previous answers are written. */
   #written: Promise<void> = Promise.resolve();
-  /** Answers that are not written. */
+  /** Number of answers that are not written. */
   #unwritten = 0;
-  /** Ends a client that is too long about a line; null while we do not wait for one. */
+  /** Timer that ends a client whose next line is late; null while none is awaited. */
   #late: NodeJS.Timeout | null = null;
   #isStopping = false;
 
@@ -39,7 +42,7 @@ export class WhoisConnection {
     this.#lines = linesOf(socket);
   }
 
-  /** Resolves when the client has what it asked for, or is gone; rejects when it left in the middle. */
+  /** Resolves when all answers are written or the client is gone; rejects if its connection fails before. */
   async run(): Promise<void> {
     try {
       const first = await this.#nextLine();
@@ -50,7 +53,7 @@ export class WhoisConnection {
     }
   }
 
-  /** Nothing more is asked; what was asked is still answered. */
+  /** Reads no more lines; pending answers are still sent. */
   stop(): void {
     this.#isStopping = true;
     if (this.#unwritten === 0) this.#socket.destroySoon();
@@ -68,9 +71,9 @@ export class WhoisConnection {
     this.#put(this.#service.answer(target, format, false));
   }
 
-  /** A line for each resource, in their order, until `end` or the end of what the client sends. */
+  /** Answers each resource, in order, until `end` or the end of the input. */
   async #serveBulk(): Promise<void> {
-    // Team Cymru's bulk mode has no titles unless asked for.
+    // Team Cymru's bulk mode has titles only on request.
     let format: WhoisFormat = { ...plainFormat, header: false };
     this.#put(`Bulk mode; Netfacts [${new Date(this.#service.clock.now()).toISOString().slice(0, 19).replace("T", " ")} +0000]\n`);
     let number = 1;
@@ -99,7 +102,7 @@ export class WhoisConnection {
     }
   }
 
-  /** Null after the last. Bytes without a line end do not make the time for it longer. */
+  /** Null after the last line. Bytes without a line end do not extend the time. */
   async #nextLine(): Promise<string | null> {
     this.#late = setTimeout(() => this.#socket.destroy(), this.#service.idleMs);
     try {
@@ -111,7 +114,7 @@ export class WhoisConnection {
     }
   }
 
-  /** Nothing is read meanwhile, so a client sends as fast as it may ask. It is not idle while it waits for us. */
+  /** Reads nothing while it waits, so the client sends only as fast as it is allowed. The client does not count as idle meanwhile. */
   async #waitForTurn(target: WhoisTarget | null): Promise<void> {
     this.#socket.setTimeout(0);
     await this.#service.wait(target);
@@ -122,7 +125,7 @@ export class WhoisConnection {
     return this.#isStopping || this.#socket.destroyed;
   }
 
-  /** Writes it behind everything before it. */
+  /** Writes the text after all previous ones. */
   #put(text: string | Promise<readonly string[]>): void {
     this.#unwritten += 1;
     this.#written = this.#written.then(async () => {
@@ -143,10 +146,10 @@ function tooLong(line: number): string {
   return `Error: line ${line} is longer than ${lineBytesMax} bytes. Nothing after it is answered.\n`;
 }
 
-/** Lines without their ends; the last one may lack it. A line that is too long is the last one, as far as it was there. */
+/** Lines without line ends; the last one may have none. A line that is too long is the last one, and may be incomplete. */
 async function* linesOf(socket: Socket): AsyncGenerator<string, void> {
   let rest = "";
-  // What is not ASCII is no resource either.
+  // No resource has characters other than ASCII, so the encoding does not matter.
   for await (const chunk of socket.setEncoding("latin1").iterator({ destroyOnReturn: false })) {
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() as string;
@@ -159,7 +162,7 @@ async function* linesOf(socket: Socket): AsyncGenerator<string, void> {
   if (rest !== "") yield rest;
 }
 
-/** Resolves when the client has taken enough for more to be written, or is gone. */
+/** Resolves when more can be written, or the client is gone. */
 async function write(socket: Socket, text: string): Promise<void> {
   if (socket.destroyed || socket.write(text)) return;
   await new Promise<void>((resolve) => {

@@ -1,8 +1,8 @@
-/** What whois clients write (RFC 3912): addresses, prefixes and AS numbers, with the flags and bulk words of Team Cymru's server. */
+/** Reads lines of whois clients (RFC 3912): addresses, prefixes and AS numbers, with the flags and bulk words of Team Cymru's server. */
 
 import { type Address, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 
-/** The columns of an answer, and how they are written. */
+/** The columns of an answer and their form. */
 export interface WhoisFormat {
   readonly asNumber: boolean;
   readonly prefix: boolean;
@@ -10,7 +10,7 @@ export interface WhoisFormat {
   readonly registry: boolean;
   readonly allocated: boolean;
   readonly asName: boolean;
-  /** Names are cut. */
+  /** Whether names are truncated. */
   readonly truncate: boolean;
   readonly header: boolean;
 }
@@ -27,18 +27,18 @@ export const plainFormat: WhoisFormat = {
 };
 
 interface Flag {
-  /** Of one dash and this letter. */
+  /** Letter of the flag after a dash. */
   readonly letter: string;
-  /** A line of its own in bulk mode. */
+  /** Word for the flag, which is a separate line in bulk mode. */
   readonly word: string;
   readonly changes: Partial<WhoisFormat>;
-  /** For the help text. */
+  /** Description in the help text. */
   readonly meaning: string;
 }
 
 const all = { prefix: true, countryCode: true, registry: true, allocated: true, asName: true, asNumber: true, truncate: false };
 
-/** The names of Team Cymru's server, whose clients this one understands. */
+/** The flags of Team Cymru's server, so that its clients work here. */
 const flags: readonly Flag[] = [
   { letter: "v", word: "verbose", changes: all, meaning: "all columns, and names in full" },
   { letter: "p", word: "prefix", changes: { prefix: true }, meaning: "the announced prefix" },
@@ -64,7 +64,7 @@ export type WhoisTarget =
   | { readonly kind: "prefix"; readonly prefix: Prefix }
   | { readonly kind: "asn"; readonly asn: number };
 
-/** What a client's first line asks. `unknown`: nothing that is known here. */
+/** The request in a client's first line. `unknown`: the line is not a valid request. */
 export type WhoisQuery =
   | { readonly kind: "one"; readonly format: WhoisFormat; readonly target: WhoisTarget }
   | { readonly kind: "bulk" | "help" | "unknown" };
@@ -80,7 +80,7 @@ export function readQuery(line: string): WhoisQuery {
     const changed = withFlags(format, word);
     if (changed !== null) format = changed;
     else {
-      // What stands behind it is a comment, such as the time at which the address was seen.
+      // The rest of the line is a comment, such as the time at which the address was seen.
       const target = readTarget(word);
       return target === null ? { kind: "unknown" } : { kind: "one", format, target };
     }
@@ -88,13 +88,13 @@ export function readQuery(line: string): WhoisQuery {
   return { kind: "unknown" };
 }
 
-/** What a line of a bulk asks: a column, a resource, or the end. */
+/** A line of a bulk: a change of the format, a resource, or the end. */
 export type BulkLine =
   | { readonly kind: "format"; readonly format: WhoisFormat }
   | { readonly kind: "target"; readonly target: WhoisTarget }
   | { readonly kind: "end" | "empty" | "unknown" };
 
-/** Reads a line of a bulk; what stands behind the resource, as dates do with some clients, is a comment. */
+/** Reads a line of a bulk. Text after the resource is a comment; some clients send a date there. */
 export function readBulkLine(line: string, format: WhoisFormat): BulkLine {
   const [word = ""] = line.trim().split(/\s+/);
   if (word === "") return { kind: "empty" };
@@ -105,7 +105,7 @@ export function readBulkLine(line: string, format: WhoisFormat): BulkLine {
   return target === null ? { kind: "unknown" } : { kind: "target", target };
 }
 
-/** A word of a query line, such as `-v`, `-pc` or `prefix`; null: unknown. */
+/** The format changed by a word of a query line, such as `-v`, `-pc` or `prefix`; null: the word is unknown. */
 function withFlags(format: WhoisFormat, word: string): WhoisFormat | null {
   const named = flags.find((flag) => flag.word === word.toLowerCase());
   if (named !== undefined) return { ...format, ...named.changes };
@@ -119,7 +119,7 @@ function withFlags(format: WhoisFormat, word: string): WhoisFormat | null {
   return changed;
 }
 
-/** An address, a prefix (host bits may be set, as its network is meant), or an AS number with or without `AS`; null for anything else. */
+/** An address, a prefix (of the network, if host bits are set), or an AS number with or without `AS`; null for anything else. */
 function readTarget(text: string): WhoisTarget | null {
   const ip = parseAddress(text);
   if (ip !== null) return { kind: "ip", ip };

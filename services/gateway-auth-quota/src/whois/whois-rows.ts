@@ -4,14 +4,14 @@ import { formatAddress, formatPrefix } from "@netfacts/address";
 import type { AsnRecord, IpRecord, PrefixRecord } from "@netfacts/contracts";
 import type { WhoisFormat, WhoisTarget } from "./whois-query.ts";
 
-/** The members of records that lines are made of. */
+/** The members of records from which lines are made. */
 export interface WhoisRecords {
   readonly ip: Pick<IpRecord, "routing" | "allocation">;
   readonly prefix: Pick<PrefixRecord, "match" | "origins" | "as_set_origins" | "allocation">;
   readonly asn: Pick<AsnRecord, "name" | "registry" | "registration_country" | "allocated_on">;
 }
 
-/** What a line says; null: unknown. */
+/** The facts of a line; null: unknown. */
 export interface WhoisFacts {
   /** An AS number, or an AS_SET such as `{64500,64501}`. */
   readonly as: string | null;
@@ -32,7 +32,7 @@ interface Column {
 const nameCharsMax = 60;
 const unknown = "NA";
 
-/** In their order. The last column is not padded. */
+/** All columns in their order. The last column is not padded. */
 const columns: readonly Column[] = [
   { title: "AS", width: 7, isShown: ({ asNumber }) => asNumber, text: ({ as }) => as },
   { title: "IP", width: 16, isShown: (_, kind) => kind !== "asn", text: (_, target) => targetText(target) },
@@ -91,7 +91,7 @@ function registrationOf(
   };
 }
 
-/** At least one: a resource that nobody announces has a line too. */
+/** At least one item, so that a resource that is not announced has a line too. */
 function origins(
   plain: readonly { readonly asn: number | null; readonly name: string | null }[],
   sets: readonly { readonly as_set: readonly number[] }[],
@@ -112,7 +112,7 @@ function lineOf(cells: readonly string[]): string {
   return `${cells.join(" | ").trimEnd()}\n`;
 }
 
-/** Names are whatever their lists say: nothing of them may begin a line, a column or an escape sequence. */
+/** Replaces characters that could begin a line, a column or an escape sequence: names come from files of others. */
 function inOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029|]/gu, " ");
 }

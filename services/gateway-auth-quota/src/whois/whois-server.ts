@@ -1,4 +1,4 @@
-/** The whois server (RFC 3912): who may connect and how often, and where answers come from. */
+/** The whois server (RFC 3912): connections, limits by address, and lookups of answers. */
 
 import { createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -26,14 +26,14 @@ export interface WhoisDeps {
   readonly clock: { now(): number };
 }
 
-/** The operation of each kind of resource, and the members of its record that are needed, in their order. */
+/** The operation for each kind of resource, and the members of its record that are needed, in the order of the record. */
 const asked = {
   ip: { op: "ip", fields: ["allocation", "routing"] },
   prefix: { op: "prefix", fields: ["match", "origins", "as_set_origins", "allocation"] },
   asn: { op: "asn", fields: ["name", "registry", "registration_country", "allocated_on"] },
 } as const satisfies Record<WhoisTarget["kind"], { op: OperationName; fields: readonly string[] }>;
 
-/** A line of a bulk that waits until its address may ask. */
+/** A line of a bulk that waits until it can be charged to its address. */
 interface WaitingLine {
   readonly units: number;
   readonly go: () => void;
@@ -45,7 +45,7 @@ interface Client {
   readonly place: Share;
 }
 
-/** A strained gateway answers those with a key first. */
+/** Wait for all clients while the gateway is strained: callers with a key come first. */
 const strainedMs = 1_000;
 
 export class WhoisServer {
@@ -54,7 +54,7 @@ export class WhoisServer {
   readonly #clients = new Map<Socket, Client>();
   readonly #places: Shares;
   readonly #budgets: TokenBuckets;
-  /** By address: the lines that wait, one of a connection, in the order in which they came. */
+  /** Waiting lines by address, at most one per connection, in order of arrival. */
   readonly #lines = new Map<string, Set<WaitingLine>>();
   #isStopping = false;
 
@@ -64,9 +64,9 @@ export class WhoisServer {
     this.#places = new Shares(WHOIS_CONNECTIONS_MAX, "taken back");
     this.#budgets = new TokenBuckets(WHOIS_PER_SECOND_MAX);
     deps.metrics.watchPlaces("whois_connections", this.#places);
-    // A client may send all and close its side before it reads.
+    // A client may send everything and close its side before it reads.
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
-    // Of a connection that could not be accepted: the others go on.
+    // A connection could not be accepted; the others continue.
     this.#server.on("error", (err) => deps.log.warn({ err }, "the whois listener failed"));
   }
 
@@ -83,7 +83,7 @@ export class WhoisServer {
     });
   }
 
-  /** Accepts nobody any more. What was asked is answered within `msMax`. */
+  /** Accepts no more connections, sends pending answers within `msMax`, and closes all connections. */
   async stop(msMax: number): Promise<void> {
     this.#isStopping = true;
     this.#server.close();
@@ -101,9 +101,9 @@ export class WhoisServer {
   #accept(socket: Socket): void {
     const { config, metrics, clock, log } = this.#deps;
     const source = sourceOf(plainAddress(socket.remoteAddress ?? ""));
-    // Whoever loses a connection sees it at its end.
+    // The code that uses the connection sees its end.
     socket.on("error", () => {});
-    // Neither side did anything: a client that does not write, or one that does not read.
+    // No bytes were sent in either direction: the client does not write, or does not read.
     socket.setTimeout(config.WHOIS_IDLE_MS, () => socket.destroy());
     const place = this.#placeFor(source);
     if (place === null) {
@@ -126,7 +126,7 @@ export class WhoisServer {
       .finally(() => {
         socket.end();
         if (socket.destroyed) return;
-        // What still comes is dropped, so that the client's end is seen, for as long as that may take.
+        // Drop further bytes, so that the end of the client's side is seen, and wait for this end for a limited time.
         socket.resume();
         const late = setTimeout(() => socket.destroy(), config.WHOIS_IDLE_MS).unref();
         socket.once("close", () => clearTimeout(late));
@@ -136,7 +136,10 @@ export class WhoisServer {
     socket.once("close", () => this.#leave(socket));
   }
 
-  /** Null: there is none, or the address has its quarter. Whoever has the most beyond a quarter gives up its latest connection for one that has less. */
+  /**
+   * A place for an address. If none is free, the address with the most places beyond a quarter loses its latest connection, unless this
+   * address has its quarter. Null: no place.
+   */
   #placeFor(source: string): Share | null {
     const place = this.#places.enter(source);
     if (place !== null || this.#places.hasQuarter(source)) return place;
@@ -157,7 +160,7 @@ export class WhoisServer {
     this.#places.leave(client.place);
   }
 
-  /** Null: it may ask; else how long it has to wait, in ms. */
+  /** Charges units to an address. @returns null, or, if they were not charged, the time to wait in ms. */
   #take(source: string, units: number): number | null {
     if (this.#deps.shedder.isStrained) return strainedMs;
     const missing = units - this.#budgets.tokens(source);
@@ -166,7 +169,7 @@ export class WhoisServer {
     return null;
   }
 
-  /** Lines of an address wait in the order in which they came, so that none waits for ever beside cheaper ones. A client that is gone leaves. */
+  /** Waits until the units are charged or the client is gone. Lines of an address wait in order of arrival, so that cheaper ones do not overtake. */
   #wait(source: string, units: number, socket: Socket): Promise<void> {
     if (socket.destroyed) return Promise.resolve();
     return new Promise((resolve) => {
@@ -185,7 +188,7 @@ export class WhoisServer {
     });
   }
 
-  /** Lets lines go when their address has the units, until none waits. */
+  /** Ends the wait of each line when its address has the units, until no line waits. */
   async #letGo(source: string, lines: ReadonlySet<WaitingLine>): Promise<void> {
     for (const line of lines) {
       for (let waitMs = this.#take(source, line.units); waitMs !== null && !this.#isStopping; waitMs = this.#take(source, line.units)) {
@@ -219,7 +222,7 @@ export class WhoisServer {
       op,
       query: encodeQuery(op, question as never, view),
       units: unitsOf(target),
-      // In their own share of the services.
+      // Each whois address has its own share of the services.
       asker: { caller: `whois ${source}`, requestId: newRequestId(clock.now()), traceparent: null },
       pinnedSnapshot: null,
     };
@@ -234,12 +237,12 @@ export class WhoisServer {
   }
 }
 
-/** What it costs, as at the API: short prefixes are more work. */
+/** The cost of a lookup, as in the API: short prefixes are more work. */
 function unitsOf(target: WhoisTarget): number {
   return operations[asked[target.kind].op].units(questionOf(target) as never);
 }
 
-/** Lists are of no use here: one item of each. */
+/** Asks for one item of each list: lists are not used here. */
 function questionOf(target: WhoisTarget): Questions["ip"] | Questions["prefix"] | Questions["asn"] {
   switch (target.kind) {
     case "ip":
