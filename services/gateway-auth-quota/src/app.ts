@@ -1,4 +1,4 @@
-/** The gateway, wired: keys, limits, routes and problems in front of the services. */
+/** Wires the gateway: keys, limits, routes and problems in front of the services. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { publicDocument } from "@netfacts/contracts/openapi";
@@ -56,18 +56,18 @@ export interface GatewayDeps {
 export interface Gateway {
   /** For tests: `inject`. */
   readonly http: FastifyInstance;
-  /** The operators' listener; null where none is wanted. Its URL, once it listens: `listeningOrigin`. */
+  /** The operators' listener; null if it is turned off. `listeningOrigin` returns its URL once it listens. */
   readonly operator: FastifyInstance | null;
-  /** Starts to listen, for operators too where that is wanted; resolves with the public URL. */
+  /** Starts all configured listeners. Resolves with the public URL. */
   listen(): Promise<string>;
   /**
-   * Answers on for `DRAIN_SECONDS` if it listens, each answer the last of its connection. Then refuses new requests, finishes those in
-   * flight within 10 s, gives unspent units back, writes what was counted. Messaging and store stay open.
+   * If it listens, answers for another `DRAIN_SECONDS`, each answer as the last of its connection. Then refuses new requests, finishes those
+   * in flight within 10 s, returns unspent units, and writes usage counts. Messaging and store stay open.
    */
   stop(): Promise<void>;
 }
 
-/** A stop waits for requests in flight no longer than this. */
+/** Longest wait of a stop for requests in flight. */
 const stopMsMax = 10_000;
 
 export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
@@ -92,7 +92,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   const retention = new UsageRetention({ store, log, keptDays: config.USAGE_KEPT_DAYS });
   const limiter = createLimiter({
     store: { limits: watchedLimits(store.limits, log, config.LIMITS_DEBT_MAX) },
-    // A file does not go away as a server does, so no units are held for that time.
+    // A file is always available, unlike a server, so no units are held for a time without the store.
     settings: { debtMax: config.LIMITS_DEBT_MAX, ...(store.changesSeen === "any" && { bridgeSeconds: 0 }) },
     onSettled: (admission, counted, uncounted) => usage.count(admission, counted, uncounted),
     onFault: seldom((err) => log.error({ err }, "a limit could not be checked because of an error in Netfacts; the key is refused")),
@@ -204,7 +204,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
       stopping = true;
       shedder.stop();
       for (const { connections } of listeners) connections.stop(stopMsMax);
-      // Units that batches give back later would stay leased.
+      // Batches must end before the limiter stops: units that they return later would stay leased.
       await Promise.all([batches.stop(), http.close(), operator?.close(), whois?.stop(stopMsMax)]);
       keyring.stop();
       teller.stop();
@@ -228,7 +228,7 @@ function keyringSettings(config: GatewayConfig): Partial<KeyringSettings> {
   };
 }
 
-/** Limits of the plan `default` until an operator writes it. */
+/** Limits of the plan `default` until it is written. */
 function defaultLimits(config: GatewayConfig): KeyLimits {
   return {
     rate: { limit: config.DEFAULT_RATE_LIMIT, windowSeconds: config.DEFAULT_RATE_WINDOW_SECONDS },
@@ -237,7 +237,7 @@ function defaultLimits(config: GatewayConfig): KeyLimits {
   };
 }
 
-/** The store as the keyring sees it, with each read counted: the key cache's misses. */
+/** The store for the keyring. It counts each read of a key, which is a miss of the key cache. */
 function countingLoads(store: Store, { keyLoads }: GatewayMetrics): Pick<Store, "keys" | "plans" | "onChange"> {
   const { keys } = store;
   const find = async (id: string) => {
@@ -253,7 +253,7 @@ function countingLoads(store: Store, { keyLoads }: GatewayMetrics): Pick<Store, 
   return { keys: { ...keys, find }, plans: store.plans, onChange: (listener) => store.onChange(listener) };
 }
 
-/** The store as the meter sees it, with each writing counted. */
+/** The store for the meter. It counts each write. */
 function countingWrites(usage: Store["usage"], { usageWrites }: GatewayMetrics): Pick<Store["usage"], "add"> {
   return {
     async add(batch) {

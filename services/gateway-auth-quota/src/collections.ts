@@ -1,11 +1,11 @@
-/** How the engine collects garbage in a gateway, whose memory is mostly short-lived buffers: answers on their way. */
+/** Garbage collection in a gateway, whose memory is mostly short-lived buffers of answers. */
 
 import { setFlagsFromString } from "node:v8";
 
 /**
- * Lets collections of young objects release buffers. By default V8 also collects all objects once for each 64 to 100 MiB of new buffers, whatever was
- * released meanwhile: four times a second beside long answers, with a third of the process's time. Now it does so when memory, buffers
- * included, has grown in proportion to what was in use. For the whole process; call it before it has much to collect.
+ * Makes V8 release buffers mainly in collections of young objects. By default it also collects all objects for each 64 to 100 MiB of new
+ * buffers, even if most were released: with long answers four times a second, in a third of the process's time. With this flag it does so
+ * only when memory, including buffers, has grown in proportion to its use. Affects the whole process; call it early.
  */
 export function collectBuffersYoung(): void {
   setFlagsFromString("--external-memory-accounted-in-global-limit");

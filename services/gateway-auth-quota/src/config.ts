@@ -1,4 +1,4 @@
-/** Settings of the gateway: the only reader of the environment here. */
+/** Settings of the gateway. Only this file reads the environment. */
 
 import { parseAddress, parsePrefix } from "@netfacts/address";
 import { keyBounds } from "@netfacts/contracts";
@@ -9,7 +9,7 @@ import Type, { type Static } from "typebox";
 import type { CorsOrigins } from "./edge/cors.ts";
 import type { ForwardingHeader } from "./edge/trusted-proxies.ts";
 
-/** Every setting with its default; names as in the environment. */
+/** All settings with their defaults, by their names in the environment. */
 export const gatewayConfigSchema = Type.Object({
   HOST: Type.String({
     default: "127.0.0.1",
@@ -116,7 +116,7 @@ export const gatewayConfigSchema = Type.Object({
   HEADERS_TIMEOUT_MS: Type.Integer({
     default: 10_000,
     minimum: 100,
-    // Node refuses more than its own bound of a request when a listener is made.
+    // Node's default limit for a whole request: it refuses to make a listener with a larger value.
     maximum: 300_000,
     description: "Timeout for receiving the headers of a request, in ms; then 408",
   }),
@@ -284,7 +284,7 @@ export const gatewayConfigSchema = Type.Object({
   }),
   WHOIS_PER_SECOND_MAX: Type.Integer({
     default: 50,
-    // A burst is twice as many, and the costliest request takes three.
+    // A burst has twice as many units, and the most expensive request costs three.
     minimum: 2,
     description:
       "Maximum number of whois requests per second from one IPv4 address or IPv6 /64, and twice as many in a burst. Further single requests get an error; further lines of a bulk wait",
@@ -321,7 +321,7 @@ export const gatewayConfigSchema = Type.Object({
 
 const proxyTokenCharsMin = 32;
 
-/** Where keys and limits are, for the process of the gateway; in the one-process form they are in a file. */
+/** The store of keys and limits for the process of the gateway. The one-process form has a file instead. */
 export const storeConfigSchema = Type.Object({
   MONGODB_URI: Type.String({
     default: "mongodb://127.0.0.1:27017/netfacts",
@@ -341,7 +341,7 @@ export function loadStoreConfig(env: NodeJS.ProcessEnv = process.env): Static<ty
 type Settings = Static<typeof gatewayConfigSchema>;
 
 export interface GatewayConfig extends Omit<Settings, "TRUSTED_PROXIES" | "CORS_ORIGINS" | "KEY_PEPPERS"> {
-  /** What `KEY_PEPPERS` holds. */
+  /** The peppers of `KEY_PEPPERS`. */
   readonly PEPPERS: Peppers;
   readonly TRUSTED_PROXIES: readonly string[];
   readonly CORS_ORIGINS: CorsOrigins;
@@ -352,7 +352,7 @@ export function loadGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
   return gatewayConfig(loadConfig(gatewayConfigSchema, env));
 }
 
-/** The settings as the application takes them, out of values that fit the schema. */
+/** The settings in the form for the application, from values that fit the schema. */
 export function gatewayConfig({ KEY_PEPPERS, ...settings }: Settings): GatewayConfig {
   const proxies = settings.TRUSTED_PROXIES.split(",")
     .map((text) => text.trim())
@@ -380,7 +380,7 @@ function readOrigins(setting: string, faults: string[]): CorsOrigins {
   return origins;
 }
 
-/** Tells faults without a part of the key. */
+/** Faults of the key, described without any part of it. */
 function adminKeyFaults(key: string): string[] {
   if (key === "") return [];
   const text = parseKeyText(key);

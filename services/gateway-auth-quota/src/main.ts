@@ -6,7 +6,7 @@ const service = "gateway-auth-quota";
 
 await runMain(async () => {
   const telemetry = await startTelemetry({ service });
-  // Only now: what is imported earlier is not instrumented.
+  // Import only now: earlier imports are not instrumented.
   const { loadConfig, loadConfigs, runService, systemClock } = await import("@netfacts/runtime");
   const { busConfigSchema, openBus } = await import("@netfacts/runtime/bus");
   const { openMongoStore } = await import("@netfacts/storage/mongo");
@@ -29,7 +29,7 @@ await runMain(async () => {
     async build(context) {
       const { config, log, metrics, stopping, explain, onStop } = context;
       const messaging = await openBus(service, config.bus, context);
-      // Only now: no series while nobody has asked the database.
+      // Register the metric only now, so that it has no series before the database is asked.
       const storeAnswers = metrics.gauge({ name: "netfacts_store_available", help: "1 while the database answers this gateway" });
       storeAnswers.set({}, 0);
       const store = await openMongoStore(config.store.MONGODB_URI, {

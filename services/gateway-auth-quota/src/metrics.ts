@@ -1,12 +1,12 @@
-/** What the gateway measures. */
+/** Metrics of the gateway. */
 
 import type { Count, Metrics } from "@netfacts/runtime";
 import { debtEvents } from "./limits/index.ts";
 
-/** Of problems that are not the caller's. */
+/** Statuses of failures that are not the caller's. */
 const failureStatuses = [500, 503, 504];
 
-/** Seconds; lookups end in the first, reverse DNS in the last. */
+/** Upper bounds in seconds: most lookups are in the first, slow reverse DNS in the last. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createGatewayMetrics(metrics: Metrics) {
@@ -95,7 +95,7 @@ export function createGatewayMetrics(metrics: Metrics) {
   });
   for (const policy of ["rate", "month"]) for (const event of debtEvents) debt.inc({ event, policy }, 0);
   return {
-    /** Starts the counts of failures at 0: a rate does not see a first failure in a series that begins with it. */
+    /** Starts the counts of failures at 0: a rate misses the first failure if the series begins with it. */
     expectRoute(route: string): void {
       for (const status of failureStatuses) requests.inc({ route, status }, 0);
     },
@@ -105,10 +105,10 @@ export function createGatewayMetrics(metrics: Metrics) {
     requestEnded(): void {
       inFlight -= 1;
     },
-    /** A place was refused, or taken back: of which resource, and why (`full`, `share`, `surplus`). */
+    /** Places of a resource that were refused or taken back, by reason (`full`, `share`, `surplus`). */
     shortages: (resource: string, reason: string): Count => shortagesOf(resource)(reason),
     connectionsEnded: (reason: "unread" | "surplus"): Count => connectionsEnded.of({ reason }),
-    /** Shows how much of a bounded resource is in use, and begins the count of refusals for lack of places at 0, as `expectRoute` does. */
+    /** Shows the used places of a limited resource, and starts the count of its refusals as `full` at 0, like `expectRoute`. */
     watchPlaces(resource: string, watched: { readonly used: number; readonly max: number }): void {
       shortages.inc({ resource, reason: "full" }, 0);
       places.set(resource, watched);
@@ -135,7 +135,7 @@ export function createGatewayMetrics(metrics: Metrics) {
 
 export type GatewayMetrics = ReturnType<typeof createGatewayMetrics>;
 
-/** What was made for a value, made once: values are few. */
+/** Caches the result of `make` for each value; there are few values. */
 function kept<Value, Made>(make: (value: Value) => Made): (value: Value) => Made {
   const made = new Map<Value, Made>();
   return (value) => {

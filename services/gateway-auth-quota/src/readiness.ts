@@ -1,17 +1,17 @@
-/** Whether a gateway can answer: it is connected to NATS, and a service that needs data has answered it. */
+/** Readiness of a gateway: it is connected to NATS, and a service that needs data has answered it once. */
 
 import { encodeQuestion, type OperationName } from "@netfacts/contracts";
 import type { Messaging, Subscription } from "@netfacts/messaging";
 
 export interface ReadinessDeps {
   readonly messaging: Pick<Messaging, "request" | "watchConnection">;
-  /** Interval of questions until a service has answered, in ms. */
+  /** Interval of requests until a service has answered, in ms. */
   readonly askMs: number;
-  /** Called once, with the first answer. */
+  /** Called once, at the first answer. */
   readonly onAnswered: () => void;
 }
 
-/** A plain question to each service that subscribes once it has data. Any reply will do. */
+/** A simple question to each service that subscribes when it has data. Any reply is enough. */
 const asked: readonly { readonly service: string; readonly op: OperationName; readonly query: string }[] = [
   { service: "ip-routing", op: "status", query: encodeQuestion("status", {}) },
   {
@@ -27,7 +27,7 @@ export class Readiness {
   readonly #timer: NodeJS.Timeout;
   readonly #askMs: number;
   readonly #onAnswered: () => void;
-  /** Stays so when services end later: all gateways would be unready at once, and none would tell callers why. */
+  /** Stays true when services stop later: else all gateways would be unready at once, and callers would get no reason. */
   #hasAnswered = false;
   readonly #asking = new Set<(typeof asked)[number]>();
   #isConnected = false;
@@ -61,7 +61,7 @@ export class Readiness {
       const item = { op, query, requestId: "readiness", traceparent: null, budgetMs: Math.max(1_000, this.#askMs), mayFail: true };
       this.#messaging
         .request(service, "single", item)
-        // Nobody serves it yet.
+        // A failure means that no pod serves it yet.
         .then(
           () => this.#answered(),
           () => {},

@@ -1,4 +1,4 @@
-/** Whether the store answers, asked at intervals: requests alone do not say so at a gateway that gets none. */
+/** Asks the store at intervals whether it is available: a gateway without requests would not notice. */
 
 import type { LimitRepository } from "@netfacts/storage";
 import type { GatewayConfig } from "./config.ts";
@@ -6,19 +6,19 @@ import { defaultLimiterSettings } from "./limits/index.ts";
 
 export interface StoreWatchDeps {
   readonly limits: Pick<LimitRepository, "time">;
-  /** The store counts as lost once it has refused for so long, in ms. */
+  /** Time after which a store that fails counts as lost, in ms. */
   readonly lostMs: number;
-  /** Interval of questions, in ms. */
+  /** Interval of calls, in ms. */
   readonly askMs: number;
-  /** Called with the latest refusal when the store is lost, and with null when it answers again. */
+  /** Called with the last error when the store is lost, and with null when it is available again. */
   readonly changed: (reason: string | null) => void;
-  /** Called after each question. */
+  /** Called after each call. */
   readonly asked: (answers: boolean) => void;
 }
 
 /**
- * Units that gateways hold bridge up to 15 s without the store. An operator who allows debt wants requests answered without it for as long as
- * cached keys are valid.
+ * Time without the store after which a gateway is not ready, in ms. The units that it holds last for up to 15 s. If the operator allows debt,
+ * it answers requests for as long as cached keys are valid.
  */
 export function storeLostMs(config: Pick<GatewayConfig, "LIMITS_DEBT_MAX" | "KEY_CACHE_AWAY_MS">): number {
   const bridgedMs = defaultLimiterSettings.bridgeSeconds * 1_000;
@@ -28,7 +28,7 @@ export function storeLostMs(config: Pick<GatewayConfig, "LIMITS_DEBT_MAX" | "KEY
 export class StoreWatch {
   readonly #deps: StoreWatchDeps;
   readonly #timer: NodeJS.Timeout;
-  /** Of the first refusal in a row; null: the store answers. */
+  /** Time of the first of consecutive failures; null: the store is available. */
   #refusesSince: number | null = null;
   #isLost = false;
   #isAsking = false;
@@ -46,7 +46,7 @@ export class StoreWatch {
     clearInterval(this.#timer);
   }
 
-  /** The store's time is a write as those of limits are: a server that only answers reads is lost too. */
+  /** Asks for the store's time, which is a write like those of limits: a server that answers only reads is lost too. */
   async #ask(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;

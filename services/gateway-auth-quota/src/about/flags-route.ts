@@ -1,4 +1,4 @@
-/** `/flags/{cc}.svg`: flags of countries, open to all and cached for ever. */
+/** `/flags/{cc}.svg`: flags of countries, without a key, and cached for ever. */
 
 import { hash } from "node:crypto";
 import { ProblemError } from "@netfacts/contracts";
@@ -29,7 +29,7 @@ export function flagHandler(): RouteHandlerMethod {
     return reply
       .headers({
         "content-type": "image/svg+xml",
-        // An SVG opened by itself is a document: it may not run or load anything.
+        // A browser opens an SVG as a document, which must not run or load anything.
         "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
         "x-content-type-options": "nosniff",
       })

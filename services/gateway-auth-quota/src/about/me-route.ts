@@ -1,4 +1,4 @@
-/** `/me`: the calling key, what is left of its limits, and the address that it is seen from. Costs no month. */
+/** `/me`: the key of the caller, the state of its limits, and the address of the client. Costs no unit of the month. */
 
 import type { MeLimit, MeRecord } from "@netfacts/contracts";
 import { contentTypes, ProblemError, timestamp } from "@netfacts/contracts";

@@ -1,11 +1,11 @@
-/** `/status`: the sections in service. Open to all, and an answer also while nothing is loaded. */
+/** `/status`: the sections in service. Needs no key, and answers 200 even while no snapshot is loaded. */
 
 import { contentTypes, encodeQuestion, ProblemError, type StatusRecord, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
 import { askerOf, type Dispatcher } from "../lookups/dispatcher.ts";
 import { readJsonWish } from "./json-wish.ts";
 
-/** @param keptMs  an answer serves all requests of this time, so that a flood of them asks the service once; in ms. */
+/** @param keptMs  time for which an answer is cached, in ms, so that many requests ask the service once. */
 export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }, keptMs: number): RouteHandlerMethod {
   let kept: { readonly parts: Promise<readonly string[]>; readonly until: number } | null = null;
   const ask = async (request: FastifyRequest): Promise<readonly string[]> => {
@@ -26,21 +26,21 @@ export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }, 
       if (kept === null || performance.now() >= kept.until) {
         const asked = { parts: ask(request), until: performance.now() + keptMs };
         kept = asked;
-        // What failed is asked again by the next request.
+        // After a failure the next request asks again.
         asked.parts.catch(() => {
           if (kept === asked) kept = null;
         });
       }
       return reply.send((await kept.parts).join(request.id));
     } catch (error) {
-      // Not being ready is what this route is asked about.
+      // Readiness is the subject of this route, so it is no error here.
       if (!(error instanceof ProblemError) || error.code !== "data_not_ready") throw error;
       return reply.send(JSON.stringify(notReady(request, clock.now())));
     }
   };
 }
 
-/** The record before and behind the id of its request, which needs no escape (`requestIdPattern`). */
+/** The record before and after the id of its request. A request id needs no escapes (`requestIdPattern`). */
 function aroundRequestId(text: string): readonly string[] {
   const at = text.lastIndexOf('"meta":');
   const match = /"request_id":"[^"]*"/.exec(text.slice(at));

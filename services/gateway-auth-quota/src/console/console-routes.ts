@@ -1,6 +1,6 @@
 /**
- * The console: one HTML page for every path of its pages, and the files that it loads, whose names follow from their content. The pages for
- * operators are files of their own, for the operators' listener only.
+ * The console: one HTML page for the paths of all its pages, and the files that it loads, which are named by their content. The pages for
+ * operators are separate files, only for the operators' listener.
  */
 
 import { hash } from "node:crypto";
@@ -15,7 +15,7 @@ import { matchesEtag } from "../lookups/conditional.ts";
 /** Written by scripts/console.ts. */
 const site = new URL("../../../console/dist/site/", import.meta.url);
 
-/** Paths of public pages; what follows is read by the page. */
+/** Paths of public pages; the page reads the rest of the path. */
 const publicPaths = [
   "/",
   "/address/*",
@@ -32,7 +32,7 @@ const publicPaths = [
   "/key",
 ];
 
-/** Paths of the pages for operators. None but `/` is a public one. */
+/** Paths of the pages for operators. Only `/` is also the path of a public page. */
 const operatorPaths = ["/", "/keys", "/keys/*", "/sources", "/runs/*", "/snapshots", "/usage", "/audit", "/plans", "/observations"];
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -44,12 +44,12 @@ const contentTypes: Readonly<Record<string, string>> = {
 const pageHeaders = { "cache-control": "no-cache", "content-security-policy": pagePolicy };
 const fileHeaders = { "cache-control": "public, max-age=31536000, immutable", "content-security-policy": filePolicy };
 
-/** Reads the public files; empty where the console is not built. */
+/** Reads the public files; empty if the console is not built. */
 export function consoleRoutes(): Route[] {
   return routesOf(site, "index.html", publicPaths);
 }
 
-/** Reads the files for operators; empty where the console is not built. */
+/** Reads the files for operators; empty if the console is not built. */
 export function operatorConsoleRoutes(): Route[] {
   return routesOf(new URL("operator/", site), "operator.html", operatorPaths);
 }
@@ -64,19 +64,19 @@ function routesOf(folder: URL, pageName: string, pagePaths: readonly string[]): 
   ];
 }
 
-/** Whether a path with a slash behind it is the same page, and no other path has it. */
+/** Whether the path with a slash at its end is the same page, and belongs to no other path. */
 function mayEndInSlash(url: string, paths: readonly string[]): boolean {
   return !/[/*]$/.test(url) && !paths.includes(`${url}/*`);
 }
 
-/** Sends a file in the coding that the caller prefers, packed when the console was built. */
+/** Sends a file in the coding that the caller prefers. The file was compressed when the console was built. */
 function packedHandler(folder: URL, name: string, headers: Readonly<Record<string, string>>): RouteHandlerMethod {
   const bodies = {
     identity: readFileSync(new URL(name, folder)),
     br: readFileSync(new URL(`${name}.br`, folder)),
     gzip: readFileSync(new URL(`${name}.gz`, folder)),
   };
-  // Weak: the same for each coding.
+  // Weak, because it is the same for each coding.
   const etag = `W/"${hash("sha256", bodies.identity, "base64url").slice(0, 22)}"`;
   return async (request, reply) => {
     reply.headers({ ...headers, vary: "Accept-Encoding", etag });

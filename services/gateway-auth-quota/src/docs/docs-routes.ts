@@ -1,4 +1,4 @@
-/** The open pages of a listener: the documentation, its OpenAPI document with the reference page, what each problem means, and their icon. */
+/** The pages of a listener without a key: documentation, OpenAPI document with its reference page, explanations of problems, and icon. */
 
 import { contentTypes, type ProblemCode, ProblemError, problemCodes } from "@netfacts/contracts";
 import type { Json } from "@netfacts/contracts/openapi";
@@ -11,7 +11,7 @@ import { referencePage, referenceScript, swaggerUiScript, swaggerUiStyle } from 
 import { robots } from "./robots.ts";
 import { staticHandler } from "./static-file.ts";
 
-/** For a listener without pages of its own at the address that a start prints. */
+/** Route for `/` of a listener that has no page there, because a start prints this address. */
 export const referenceAtRoot: Route = {
   url: "/",
   handler(_request, reply) {
@@ -21,7 +21,7 @@ export const referenceAtRoot: Route = {
 
 /**
  * @param routesPage  the page of the documentation with the same routes.
- * @param document  made when it is first asked for.
+ * @param document    called at the first request.
  */
 export function docsRoutes(title: string, routesPage: string, document: () => Json): Route[] {
   const openApi = staticHandler(() => ({ contentType: contentTypes.json, body: JSON.stringify(document()) }));

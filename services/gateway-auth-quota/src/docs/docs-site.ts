@@ -1,4 +1,4 @@
-/** The documentation site below `/docs/`: files that scripts/build-docs.ts wrote, each read when it is first asked for. */
+/** The documentation site below `/docs/`: files that scripts/build-docs.ts wrote, each read at its first request. */
 
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
@@ -20,7 +20,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".webp": "image/webp",
 };
 
-/** The site's routes; empty where it is not built. */
+/** The routes of the site; empty if it is not built. */
 export function docsSiteRoutes(): Route[] {
   if (!existsSync(new URL("index.html", site))) return [];
   const handlers = new Map<string, RouteHandlerMethod>();

@@ -1,10 +1,10 @@
-/** `/docs/errors` and a page for each code: where the `type` of a problem leads. Made of the one table of problems. */
+/** `/docs/errors` and a page for each code, which the `type` of a problem links to. Made from the table of problems. */
 
 import { type ErrorEntry, errors, type ProblemCode, problemCodes } from "@netfacts/contracts";
 import { inline, page } from "./page.ts";
 import type { StaticFile } from "./static-file.ts";
 
-/** Every code, by status. */
+/** The page of all codes, in order of status. */
 export function errorIndex(): StaticFile {
   const rows = [...problemCodes]
     .sort((a, b) => errors[a].status - errors[b].status)

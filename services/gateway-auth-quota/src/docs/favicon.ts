@@ -1,4 +1,4 @@
-/** `/favicon.ico`: the icon that browsers ask every site for, drawn here and served as an ICO file of one bitmap. */
+/** `/favicon.ico`: the icon that browsers request from every site, drawn here and served as an ICO file with one bitmap. */
 
 import type { StaticFile } from "./static-file.ts";
 
@@ -22,7 +22,7 @@ const drawing = [
   "................",
 ];
 
-/** Alpha, red, green, blue: a blue that is visible on light and on dark tabs. */
+/** ARGB: a blue that is visible on light and dark tabs. */
 const ink = 0xff3b82f6;
 const side = drawing.length;
 const fileHeaderBytes = 22;

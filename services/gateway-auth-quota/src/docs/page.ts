@@ -3,7 +3,7 @@
 import { inlineStylePolicy } from "../edge/page-policies.ts";
 import type { StaticFile } from "./static-file.ts";
 
-/** Text of ours or a code, made safe for HTML; `backticks` become code. */
+/** Our own text, or a code, escaped for HTML; text in `backticks` becomes code. */
 export function inline(text: string): string {
   const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
   return escaped.replaceAll(/`([^`]+)`/g, "<code>$1</code>");

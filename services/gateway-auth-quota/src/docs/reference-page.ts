@@ -1,4 +1,4 @@
-/** The reference page at `/docs/reference`: Swagger UI over the OpenAPI document that is served beside it. It can call the API. */
+/** The reference page at `/docs/reference`: Swagger UI for the OpenAPI document of the same listener. It can call the API. */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,7 +7,7 @@ import type { StaticFile } from "./static-file.ts";
 
 const require = createRequire(import.meta.url);
 
-/** @param routesPage  the same routes without forms; null: there is no such page. */
+/** @param routesPage  path of the page with the same routes but no forms; null: there is none. */
 export function referencePage(title: string, routesPage: string | null): StaticFile {
   const link = routesPage === null ? "" : `<nav><a href="${routesPage}">The same routes as a plain page</a></nav>\n`;
   return htmlDocument(
@@ -21,9 +21,9 @@ export function referencePage(title: string, routesPage: string | null): StaticF
 }
 
 /**
- * Keys are kept by the page while it is open, and nowhere else.
+ * The page keeps keys only while it is open.
  *
- * @param documentPath  where this listener serves its OpenAPI document.
+ * @param documentPath  path of the OpenAPI document at this listener.
  */
 export function referenceScript(documentPath: string): StaticFile {
   const options = {
@@ -50,7 +50,7 @@ fetch(${JSON.stringify(documentPath)})
   };
 }
 
-/** In the browser: forms are filled with examples, which would narrow each question by every optional parameter. */
+/** Runs in the browser. Swagger UI fills forms with examples, so each request would be narrowed by all optional parameters. */
 const withoutOptionalExamples = `function withoutOptionalExamples(document) {
   for (const path of Object.values(document.paths))
     for (const operation of Object.values(path))
@@ -58,7 +58,7 @@ const withoutOptionalExamples = `function withoutOptionalExamples(document) {
   return document;
 }`;
 
-/** Colours of Swagger UI that are too pale to be read (WCAG 2, 1.4.3), darkened; and the line above it. */
+/** Darkens colours of Swagger UI that are too pale to read (WCAG 2, 1.4.3), and styles the line above it. */
 const ownStyle = `nav { padding: 20px 28px 0; font: 14px sans-serif; }
 .swagger-ui .info .title small, .swagger-ui .info .title small.version-stamp { background: #4a4f57; }
 nav a, .swagger-ui .info a, .swagger-ui a.link { color: #1a5fb4; }

@@ -12,14 +12,14 @@ import { matchesEtag } from "../lookups/conditional.ts";
 export interface StaticFile {
   readonly body: string | Buffer;
   readonly contentType: string;
-  /** What the file may do where it is opened as a page; without it, nothing. */
+  /** Policy for a file that is opened as a page. Default: the page runs and loads nothing. */
   readonly contentSecurityPolicy?: string;
 }
 
-/** Packing shorter ones saves no packet. */
+/** Compression of shorter files saves no packet. */
 const gzipBytesMin = 1_024;
 
-/** @param load  called at the first question, as most processes are never asked for it. */
+/** @param load  called at the first request: most processes get none. */
 export function staticHandler(load: () => StaticFile): RouteHandlerMethod {
   let served: ReturnType<typeof prepare> | null = null;
   return async (request, reply) => {
@@ -40,7 +40,7 @@ export function staticHandler(load: () => StaticFile): RouteHandlerMethod {
 
 async function prepare(file: StaticFile) {
   const plain = Buffer.from(file.body);
-  // Weak: the same for the packed form.
+  // Weak, because it is the same for the compressed form.
   const etag = `W/"${hash("sha256", plain, "base64url").slice(0, 22)}"`;
   return { file, plain, packed: plain.length < gzipBytesMin ? null : await promisify(gzip)(plain), etag };
 }

@@ -1,4 +1,4 @@
-/** Whether a key whose secret matched may be used, now, from there, for this (docs/design/protocols.md#keys). */
+/** Rules for the use of a key whose secret matched: state, time, address and scope (docs/design/protocols.md#keys). */
 
 import { type Address, containsAddress, type Prefix } from "@netfacts/address";
 import type { Scope } from "@netfacts/contracts";
@@ -7,7 +7,7 @@ import type { KeyState } from "@netfacts/keys";
 export interface RuledKey {
   readonly state: KeyState;
   readonly expiresAt: number | null;
-  /** Until when a rotated key still works. */
+  /** End of a rotated key, Unix ms. */
   readonly validUntil: number | null;
   readonly allowed: readonly Prefix[];
   readonly scopes: ReadonlySet<Scope>;
@@ -19,11 +19,11 @@ export type KeyRefusal = "revoked_api_key" | "disabled_api_key" | "expired_api_k
  * The first rule that refuses, in the order state, address, scope; null when none does.
  *
  * @param now    Unix ms; a key is expired from its `expiresAt` on.
- * @param scope  null = the route wants none.
+ * @param scope  null = the route requires none.
  */
 export function keyRefusal(key: RuledKey, now: number, address: Address | null, scope: Scope | null): KeyRefusal | null {
   if (key.state === "revoked") return "revoked_api_key";
-  // Also a state that this program does not know.
+  // Includes states that this program does not know.
   if (key.state !== "active") return "disabled_api_key";
   if (isPast(key.expiresAt, now) || isPast(key.validUntil, now)) return "expired_api_key";
   if (key.allowed.length > 0 && !isAllowed(key.allowed, address)) return "ip_not_allowed";
@@ -31,7 +31,7 @@ export function keyRefusal(key: RuledKey, now: number, address: Address | null, 
   return null;
 }
 
-/** Also of what is no time. */
+/** True for NaN too. */
 function isPast(time: number | null, now: number): boolean {
   return time !== null && !(now < time);
 }

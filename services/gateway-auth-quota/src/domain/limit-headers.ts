@@ -4,14 +4,14 @@ import { headers as names } from "@netfacts/contracts";
 
 export interface LimitHeaderInput {
   readonly limit: number;
-  /** Null: unknown, as the store is away and nothing was seen of the window; the header then leaves it out. */
+  /** Null: unknown, because the store is unavailable and the window was never read; the headers then leave it out. */
   readonly remaining: number | null;
   readonly resetsInSeconds: number | null;
 }
 
 /**
- * `RateLimit-Policy` and `RateLimit` for all, `X-RateLimit-*` for the rate window, `X-Quota-*` for the month. Concurrency has no window: its
- * policy tells its unit instead (draft-ietf-httpapi-ratelimit-headers, "qu"), and its state has no time.
+ * `RateLimit-Policy` and `RateLimit` for all limits, `X-RateLimit-*` for the rate, `X-Quota-*` for the month. Concurrency has no window: its
+ * policy names its unit instead (draft-ietf-httpapi-ratelimit-headers, "qu"), and its state has no reset time.
  */
 export function limitHeaders(
   rate: LimitHeaderInput,

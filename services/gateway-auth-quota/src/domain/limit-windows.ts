@@ -6,7 +6,7 @@ export interface Policy {
   readonly limit: number;
   /** Null: the calendar month, UTC. */
   readonly windowSeconds: number | null;
-  /** How many units per second the bucket's rate allows to spend, of whichever policy. */
+  /** Units per second that the bucket's rate allows; the same for both policies. */
   readonly perSecond: number;
 }
 
@@ -28,7 +28,7 @@ export function windowAt(windowSeconds: number | null, nowMs: number): Window {
   return { start, startMs: start * 1_000, endMs: (start + windowSeconds) * 1_000 };
 }
 
-/** `Reset`, `t` and `Retry-After`: whole seconds, at least one, so that a caller who waits so long is in the next window. */
+/** Value of `Reset`, `t` and `Retry-After`: whole seconds, at least one. A caller that waits so long is in the next window. */
 export function resetSeconds(window: Window, nowMs: number): number {
   return Math.max(1, Math.ceil((window.endMs - nowMs) / 1_000));
 }
@@ -42,15 +42,15 @@ export interface BlockRule {
 }
 
 /**
- * What one gateway may hold unspent: enough for a moment, and for as long as the store may be away; little of what is left; at least one
- * unit.
+ * Most units that one gateway may hold unspent: enough for a moment, and for a time without the store, but only a small share of the units
+ * that are left; at least one.
  *
- * @param pace  units a second that the gateway spends of late; counted up to the bucket's rate.
+ * @param pace  recent units per second of the gateway; counted up to the bucket's rate.
  */
 export function holdMax(policy: Policy, leased: number, rule: BlockRule, pace: number): number {
   const moment = Math.ceil(policy.perSecond * rule.blockSeconds);
   const bridge = Math.ceil(Math.min(pace, policy.perSecond) * rule.bridgeSeconds);
-  // What a killed gateway held of a month is missing for weeks.
+  // Units of the month that a killed gateway held are lost for weeks, so this share is smaller.
   const ofLeft = policy.windowSeconds === null ? rule.monthShareOfLeft : rule.blockShareOfLeft;
   const share = Math.floor((policy.limit - leased) * ofLeft);
   return Math.max(1, Math.min(rule.blockMax, Math.max(moment, bridge), share));

@@ -1,4 +1,4 @@
-/** The proxy to ingest's operator API: allow-listed headers, streamed bodies, and our problems for what goes wrong in between. */
+/** The proxy to ingest's operator API: allow-listed headers, streamed bodies, and our own problems for failures of the proxy. */
 
 import httpProxy from "@fastify/http-proxy";
 import { ingestPath, ProblemError } from "@netfacts/contracts";
@@ -12,20 +12,20 @@ export interface IngestProxyOptions {
   /** Origin of ingest's operator API. */
   readonly url: string;
   readonly proxyToken: string;
-  /** How long ingest may take to begin its answer, or be silent within it. */
+  /** Longest time until ingest begins its answer, and between two parts of it, in ms. */
   readonly timeoutMs: number;
   readonly problems: ProblemOptions;
 }
 
-/** Connections to ingest that may be open at a time; operators are few. */
+/** Most open connections to ingest; there are few operators. */
 const connectionsMax = 32;
 
-/** Registers the routes. Whoever calls has put a hook in front of them that admits operators only. */
+/** Registers the routes. The caller must have added a hook that admits only operators. */
 export function installIngestProxy(app: FastifyInstance, { url, proxyToken, timeoutMs, problems }: IngestProxyOptions): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, body, done) => done(null, detachedBody(body)));
   app.addHook("preParsing", (request, reply, _body, done) => {
-    // By now the key is known to be good: the client may send what it waits with.
+    // The key is verified, so the client may send its body.
     permitBody(request.raw, reply.raw);
     done();
   });
@@ -40,14 +40,14 @@ export function installIngestProxy(app: FastifyInstance, { url, proxyToken, time
     replyOptions: {
       rewriteRequestHeaders: (request) => requestHeaders(request as FastifyRequest, proxyToken),
       rewriteHeaders: (headers) => answerHeaders(headers),
-      // Whether to ask again is for the client to say.
+      // The client decides whether to retry.
       retryDelay: () => null,
       onError: (reply, { error }) =>
         void sendProblem(proxyProblem(error), reply.request as FastifyRequest, reply as FastifyReply, problems),
       onResponse(request, reply, response) {
         const { stream } = response as unknown as { stream: NodeJS.ReadableStream & { destroy(): void } };
         if (reply.statusCode !== 401) return void reply.send(stream);
-        // Of our own making, and nothing that the operator's key could change.
+        // A 401 of ingest is a configuration error here: the operator's key cannot cause it.
         stream.on("error", () => {});
         stream.destroy();
         withoutAnswerHeaders(reply);
@@ -60,7 +60,7 @@ export function installIngestProxy(app: FastifyInstance, { url, proxyToken, time
 
 const timeoutCodes = ["FST_REPLY_FROM_GATEWAY_TIMEOUT", "FST_REPLY_FROM_TIMEOUT", "UND_ERR_CONNECT_TIMEOUT"];
 
-/** What the proxy makes of a request that ingest did not answer. */
+/** The problem of a request that ingest did not answer. */
 function proxyProblem(error: Error & { readonly code?: string }): ProblemError {
   return new ProblemError(timeoutCodes.includes(error.code ?? "") ? "upstream_timeout" : "upstream_error", { cause: error });
 }

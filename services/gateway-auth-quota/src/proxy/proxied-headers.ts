@@ -1,18 +1,18 @@
-/** Which headers pass the proxy: lists of what may, in both directions. Whatever is not named stays behind. */
+/** Headers that pass the proxy, by a list for each direction. All others are dropped. */
 
 import { internalHeaders } from "@netfacts/contracts";
 import type { FastifyRequest } from "fastify";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Id of the operator's key, once it was admitted. */
+    /** Id of the operator's key; null until it is verified. */
     keyId: string | null;
   }
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a client says of its content and of the answer that it takes. Encodings and lengths belong to a body, and go with one only. */
+/** Headers that describe a body. They pass only if there is one. */
 const contentHeaders = ["content-type", "content-length", "content-encoding"];
 const otherRequestHeaders = ["accept"];
 
@@ -30,8 +30,8 @@ const responseHeaders = [
 ];
 
 /**
- * The headers that ingest gets. Never `Authorization`, a cookie, or an internal header that a client made up; no trace headers either,
- * as instrumentation writes its own and the two would be joined.
+ * The headers that ingest gets. They never include `Authorization`, cookies, or internal headers from a client. They include no trace
+ * headers either: instrumentation adds its own, and the two would be joined.
  */
 export function requestHeaders(request: FastifyRequest, proxyToken: string): Record<string, string> {
   const names = request.body === undefined ? otherRequestHeaders : [...contentHeaders, ...otherRequestHeaders];
@@ -59,7 +59,7 @@ export function answerHeaders(headers: Headers): Record<string, string | string[
   );
 }
 
-/** Takes back what `answerHeaders` let through, for an answer of our own in place of that one. */
+/** Removes the headers that `answerHeaders` passed, before the gateway's own answer replaces that of ingest. */
 export function withoutAnswerHeaders(reply: { removeHeader(name: string): unknown }): void {
   for (const name of responseHeaders) reply.removeHeader(name);
 }

@@ -1,4 +1,4 @@
-/** Bodies on their way through: never held, never read further than the other side takes them. */
+/** Bodies in transit: never buffered whole, and read only as fast as the other side accepts them. */
 
 import type { IncomingMessage } from "node:http";
 import { PassThrough, type Readable } from "node:stream";
@@ -9,8 +9,8 @@ export class ClientGoneError extends Error {
 }
 
 /**
- * The body as a stream of its own, with the same back-pressure. Whoever destroys it does not destroy the client's connection, which an
- * answer must still go out on; the end of that connection does destroy it.
+ * The body as a separate stream, with the same back-pressure. Its destruction does not destroy the client's connection, which the answer
+ * still needs. The end of that connection destroys it.
  */
 export function detachedBody(body: Readable): PassThrough {
   const detached = new PassThrough();
@@ -19,7 +19,7 @@ export function detachedBody(body: Readable): PassThrough {
   };
   body.once("close", broken);
   body.once("error", broken);
-  // Nobody may be reading any more when the client goes away.
+  // The stream may have no reader any more when the client goes away.
   detached.on("error", () => {});
   detached.once("close", () => {
     body.off("close", broken);
@@ -29,21 +29,21 @@ export function detachedBody(body: Readable): PassThrough {
   return detached;
 }
 
-/** An answer that came before the end of the body is lost when its connection closes on unread bytes: so many are thrown away as they come. */
+/** Bytes that are discarded without pauses. An answer before the end of the body is lost if the connection closes with unread bytes. */
 const atOnceBytes = 1 << 20;
-/** The sender may not have had the time to read the answer by then: the rest is read slowly, a piece after each pause. */
+/** The client may not have read the answer by then. So further bytes are discarded slowly, one piece after each pause. */
 const pieceBytes = 1 << 16;
 const pauseMs = 20;
 const discardMsMax = 5_000;
 
 interface DiscardOptions {
-  /** Ends when nothing came for so long. Default: as late as everything else. */
+  /** Ends when no bytes come for this time. Default: the time limit of the whole, 5 s. */
   readonly quietMs?: number;
-  /** Ends after 1 MiB, for whoever sends the end of the answer only then. */
+  /** Ends after 1 MiB, for callers that send the end of the answer only afterwards. */
   readonly isShort?: boolean;
 }
 
-/** Reads and forgets the rest of a body: 1 MiB as it comes, then 64 KiB each 20 ms, until it ends, its connection closes, or 5 s are over. */
+/** Discards the rest of a body: 1 MiB without pauses, then 64 KiB every 20 ms, until the body ends, its connection closes, or 5 s have passed. */
 export function discardBody(request: IncomingMessage, { quietMs = discardMsMax, isShort = false }: DiscardOptions = {}): Promise<void> {
   const { socket } = request;
   if (request.complete || request.destroyed || socket.destroyed) return Promise.resolve();
@@ -70,7 +70,7 @@ export function discardBody(request: IncomingMessage, { quietMs = discardMsMax, 
     const quiet = setTimeout(done, quietMs);
     request.on("data", count);
     for (const event of ["end", "close", "error"]) request.once(event, done);
-    // A request whose answer is out is not told of the end of its connection.
+    // A request that is answered emits no event when its connection ends.
     socket.once("close", done);
     request.resume();
   });
