@@ -1,4 +1,4 @@
-/** The service `rdns-resolver`: answers `reverse_dns` through nameservers of the operator's. */
+/** The service `rdns-resolver`: answers `reverse_dns` by queries to the operator's nameservers. */
 
 import { createResponder, type Messaging, type Subscription, seldom } from "@netfacts/messaging";
 import type { Clock, Logger, Metrics } from "@netfacts/runtime";
@@ -20,16 +20,16 @@ export interface RdnsResolverDeps {
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   readonly metrics: Metrics;
   readonly config: RdnsConfig;
-  /** Opens what keeps answers for replicas and for the time after a restart; absent, and with `RDNS_SHARED_CACHE_BYTES` 0: nothing does. */
+  /** Opens the shared cache, which keeps answers for replicas and across restarts. There is none if absent, or if `RDNS_SHARED_CACHE_BYTES` is 0. */
   readonly openShared?: (options: SharedStoreOptions) => Promise<SharedStore>;
 }
 
 export interface RdnsResolverApp {
-  /** Resolves also when no nameserver answers: the service then says so, and recovers by itself. */
+  /** Resolves even if no nameserver answers: the service reports this, and recovers by itself. */
   start(): Promise<void>;
-  /** Takes nothing new, finishes what was taken, and closes every socket. */
+  /** Accepts no more questions, finishes pending ones, and closes every socket. */
   stop(): Promise<void>;
-  /** It takes questions. */
+  /** Whether it accepts questions. */
   ready(): boolean;
 }
 
@@ -123,7 +123,7 @@ export async function buildApp({ messaging, clock, log, metrics, config, openSha
     clock,
     openPrefixes: config.RDNS_OPEN_PREFIXES,
     observe(outcome, resolution) {
-      // Who shows a stale answer after an attempt counts with what became of the attempt.
+      // A stale answer after an attempt counts as the outcome of the attempt, not as a hit.
       const isKept = resolution?.hit === true && resolution.queries === 0 && resolution.failure === null;
       measured.lookups.inc({ outcome, hit: String(isKept) });
       if (resolution?.stale) measured.stale.inc({});
@@ -133,7 +133,7 @@ export async function buildApp({ messaging, clock, log, metrics, config, openSha
     },
   });
   const handler = createResponder({
-    // Names are of no snapshot.
+    // Names do not belong to a snapshot.
     enter: () => ({ context: null }),
     ops: new Map([["reverse_dns", operation]]),
     onFailure: ({ requestId }, cause) => log.error({ request_id: requestId, err: cause }, "reverse_dns failed"),

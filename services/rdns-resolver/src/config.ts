@@ -1,4 +1,4 @@
-/** Settings of the service: the only reader of the environment here. */
+/** Settings of the service. Only this file reads the environment. */
 
 import { readFileSync } from "node:fs";
 import type { Prefix } from "@netfacts/address";
@@ -7,14 +7,14 @@ import Type, { type Static } from "typebox";
 import { type NameserverAddress, parseNameservers, parseResolvConf, type SystemResolver } from "./domain/nameservers.ts";
 import { parseOpenPrefixes } from "./domain/withholding.ts";
 
-/** What neither a setting nor resolv.conf says. */
+/** Defaults for values that are neither in a setting nor in resolv.conf. */
 const timeoutMsDefault = 2_000;
 const attemptsDefault = 2;
 
 const wholeNumber = (minimum: number, maximum: number, defaultValue: number, description: string) =>
   Type.Integer({ minimum, maximum, default: defaultValue, description });
 
-/** Every setting with its default; names as in the environment. */
+/** All settings with their defaults, by their names in the environment. */
 export const rdnsConfigSchema = Type.Object({
   RESOLVERS: Type.String({
     default: "",
@@ -101,7 +101,7 @@ export const rdnsConfigSchema = Type.Object({
 type Settings = Static<typeof rdnsConfigSchema>;
 
 export interface RdnsConfig extends Omit<Settings, "RESOLVERS" | "RDNS_OPEN_PREFIXES"> {
-  /** Empty: those of the system. */
+  /** Empty: the nameservers of the system. */
   readonly RESOLVERS: readonly NameserverAddress[];
   readonly RDNS_OPEN_PREFIXES: readonly Prefix[];
 }
@@ -112,7 +112,7 @@ export function loadRdnsConfig(env: NodeJS.ProcessEnv = process.env): RdnsConfig
 }
 
 /**
- * The settings as the application takes them, out of values that fit the schema.
+ * The settings in the form for the application, from values that fit the schema.
  *
  * @throws ConfigError that lists every item that cannot be read.
  */
@@ -130,12 +130,12 @@ export function rdnsConfig(settings: Settings): RdnsConfig {
   return { ...settings, RESOLVERS: resolvers.servers, RDNS_OPEN_PREFIXES: prefixes.prefixes };
 }
 
-/** @throws ConfigError  when the file of authorities cannot be read, or holds none. */
+/** @throws ConfigError  if the file of authorities cannot be read, or has none. */
 export function tlsAuthorities({ RDNS_TLS_CA_FILE: path }: Pick<RdnsConfig, "RDNS_TLS_CA_FILE">): string | undefined {
   return path === "" ? undefined : readAuthorities("RDNS_TLS_CA_FILE", path);
 }
 
-/** Whom to ask and how patiently: what is set, else what the system's file says now, else the defaults. */
+/** Nameservers, timeout and attempts: from the settings, else from the current resolv.conf, else the defaults. */
 export function resolverSettings(config: RdnsConfig): { servers: readonly NameserverAddress[]; timeoutMs: number; attempts: number } {
   const system = readSystemResolver(config.RESOLV_CONF);
   return {
@@ -145,13 +145,13 @@ export function resolverSettings(config: RdnsConfig): { servers: readonly Namese
   };
 }
 
-/** A file that is not there, or cannot be read, is an empty one, as for the C library. */
+/** A file that is missing or cannot be read counts as empty, as in the C library. */
 function readSystemResolver(path: string): SystemResolver {
   let text = "";
   try {
     text = readFileSync(path, "utf8");
   } catch {
-    // Nothing to read.
+    // Counts as empty.
   }
   return parseResolvConf(text);
 }

@@ -6,7 +6,7 @@ const service = "rdns-resolver";
 
 await runMain(async () => {
   const telemetry = await startTelemetry({ service });
-  // Only now: what is imported earlier is not instrumented.
+  // Import only now: earlier imports are not instrumented.
   const { loadConfig, loadConfigs, runService, systemClock } = await import("@netfacts/runtime");
   const { busConfigSchema, natsConnection, openBus } = await import("@netfacts/runtime/bus");
   const { openJetStreamStore } = await import("./shared/jetstream-store.ts");

@@ -1,13 +1,13 @@
-/** What the service measures. */
+/** Metrics of the service. */
 
 import type { Metrics } from "@netfacts/runtime";
 
-/** Seconds; kept answers end in none of them, slow delegations in the last. */
+/** Upper bounds in seconds: slow delegations are in the last. Cached answers are not counted. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const queryBuckets = [1, 2, 3, 4, 8, 16, 32, 64];
 
-/** Outcomes of which alerts know the share. */
+/** Outcomes whose share alerts watch. */
 const failures = ["servfail", "refused", "timeout", "unavailable", "overloaded"];
 
 export function createRdnsMetrics(metrics: Metrics) {
@@ -16,7 +16,7 @@ export function createRdnsMetrics(metrics: Metrics) {
     help: "PTR lookups, by outcome and whether the answer was cached",
     labelNames: ["outcome", "hit"],
   });
-  // A rate does not see a first failure in a series that begins with it, and a share of nothing is not shown.
+  // A rate misses the first failure if the series begins with it, and a share without a series is not shown.
   for (const outcome of ["ok", ...failures]) lookups.inc({ outcome, hit: "false" }, 0);
   lookups.inc({ outcome: "ok", hit: "true" }, 0);
   const stale = metrics.counter({

@@ -1,31 +1,31 @@
-/** How questions reach one nameserver and answers come back. */
+/** The path of questions to one nameserver, and of its answers. */
 
 import type { DropReason } from "./counts.ts";
 import type { QuestionMessage } from "./message.ts";
 
-/** One question as it waits for its answer. */
+/** A question that waits for its answer. */
 export interface QuestionListener {
   readonly question: QuestionMessage;
-  /** A message with its id and its question; a reason: not an answer after all, so it goes on waiting. */
+  /** Called with a message that has its id and question. @returns the reason if it is no valid answer: the question then keeps waiting. */
   onMessage(message: Buffer): DropReason | null;
-  /** An answer that does not echo the case of the name: an old nameserver, or a forger. Default: it is as good as another. */
+  /** Called if an answer does not echo the case of the name: the nameserver is old, or the answer is forged. Default: it is accepted. */
   onOtherCase?(): void;
-  /** The nameserver's host, or the way to it, refused. */
+  /** Called if the nameserver's host, or the network, refuses messages. */
   onUnreachable(): void;
 }
 
-/** A question that waits. */
+/** Handle of a question that waits. */
 export interface OpenQuestion {
   /** Ends the wait; late answers are then dropped and counted. */
   cancel(): void;
 }
 
 export interface Channel {
-  /** Rejects where there is no way to the nameserver. */
+  /** Rejects if the nameserver cannot be reached. */
   open(): Promise<void>;
-  /** Opens it anew: the way, or what a host name means, may have changed. */
+  /** Opens the channel again: the route, or the address of the host name, may have changed. */
   renew(): Promise<void>;
-  /** Null where it can take no question now. */
+  /** Null if it can take no question now. */
   ask(listener: QuestionListener): OpenQuestion | null;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** DNS cookies of one nameserver (RFC 7873): its answers carry what only it and we know. */
+/** DNS cookies of one nameserver (RFC 7873): a secret that only it and we know, in its answers. */
 
 import { randomBytes } from "node:crypto";
 
@@ -6,24 +6,24 @@ const clientBytes = 8;
 const serverBytesMin = 8;
 const serverBytesMax = 32;
 
-/** `foreign`: not an answer to us. `missing`: without the cookie that this nameserver gives. */
+/** `foreign`: the cookie is not ours. `missing`: the answer lacks the cookie that this nameserver uses. */
 export type CookieVerdict = "fine" | "foreign" | "missing";
 
 export class CookieJar {
-  /** Our part, and behind it that of the nameserver, which gives none as long as there is no such part: then its answers need none. */
+  /** Our part, then the nameserver's. As long as the nameserver has given none, its answers need no cookie. */
   #cookie: Buffer = randomBytes(clientBytes);
 
-  /** What a query carries. */
+  /** The cookie for a query. */
   get cookie(): Buffer {
     return this.#cookie;
   }
 
-  /** Another machine may answer from now on. */
+  /** Call when another machine may answer from now on. */
   forget(): void {
     this.#cookie = randomBytes(clientBytes);
   }
 
-  /** @param cookie  of an answer with EDNS; null where it has none. @param overTcp  nobody forges a connection: its word counts. */
+  /** @param cookie  the cookie of an answer; null: it has none. @param overTcp  the answer came over TCP, which cannot be forged. */
   judge(cookie: Buffer | null, overTcp: boolean): CookieVerdict {
     const own = this.#cookie;
     if (cookie === null && own.length === clientBytes) return "fine";
@@ -33,7 +33,7 @@ export class CookieJar {
       if (!isWhole || own.compare(cookie, 0, clientBytes, 0, clientBytes) !== 0) return "foreign";
     }
     if (cookie !== null && serverLength > 0) {
-      // A copy: the rest of its message need not be kept.
+      // Copy it, so that the rest of its message need not be kept.
       if (!own.equals(cookie)) this.#cookie = Buffer.from(cookie);
       return "fine";
     }

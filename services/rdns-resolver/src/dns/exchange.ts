@@ -5,16 +5,16 @@ import type { DropReason } from "./counts.ts";
 import { type Answer, type QuestionMessage, type QuestionType, rcodes, readAnswer, writeQuestion } from "./message.ts";
 import type { Nameserver } from "./nameserver.ts";
 
-/** Waits are rounded up to this: timers of equal length share a list, and thousands of lengths cost more than all else. */
+/** Waits are rounded up to a multiple of this: timers of equal length share a list, and thousands of lengths would dominate the cost. */
 const waitGrainMs = 10;
 
-/** `unavailable`: no nameserver is up. `servers` of a failure: those that failed. */
+/** `unavailable`: no nameserver is up. `servers` of a failure: the nameservers that failed. */
 export type Outcome =
   | { readonly kind: "answer"; readonly answer: Answer; readonly server: Nameserver }
   | { readonly kind: "failed"; readonly status: "servfail" | "refused" | "timeout"; readonly servers: readonly Nameserver[] }
   | { readonly kind: "unavailable" };
 
-/** The queries that one lookup may send, over all of its questions. */
+/** The queries that one lookup may still send, for all of its questions. */
 export interface Allowance {
   left: number;
 }
@@ -22,9 +22,9 @@ export interface Allowance {
 export interface AskedQuestion {
   readonly name: string;
   readonly type: QuestionType;
-  /** Asks for the answer also where it fails validation. */
+  /** Asks for the answer even if it fails validation. */
   readonly checkingDisabled?: boolean;
-  /** Each query over UDP or TCP takes one of it; with none left no further one is sent. */
+  /** Each query over UDP or TCP uses one; when none is left, no further query is sent. */
   readonly allowance: Allowance;
 }
 
@@ -34,21 +34,21 @@ export interface ExchangeOptions {
   readonly servers: readonly Nameserver[];
   /** Rounds through the servers. */
   readonly rounds: number;
-  /** The longest wait for one attempt before the next one starts. */
+  /** Longest time of one attempt before the next one starts. */
   readonly timeoutMs: number;
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
 }
 
-/** One query to one nameserver. Listens by itself: four functions for each query would cost more. */
+/** One query to one nameserver. It is its own listener: four functions for each query would cost more. */
 class Attempt implements QuestionListener {
   readonly #exchange: Exchange;
   readonly server: Nameserver;
   readonly question: QuestionMessage;
   open: OpenQuestion | null = null;
-  /** Its answer did not fit into a datagram, or may be forged, and is on its way over TCP. */
+  /** The answer did not fit into a datagram, or may be forged, and is requested over TCP. */
   overTcp = false;
-  /** An answer that may be forged was looked into. */
+  /** A possibly forged answer was already verified over TCP. */
   verified = false;
 
   constructor(exchange: Exchange, server: Nameserver, question: QuestionMessage) {
@@ -72,8 +72,8 @@ class Attempt implements QuestionListener {
 }
 
 /**
- * Asks the nameservers in turn. Each attempt may wait for an equal share of the time that is left, at most `timeoutMs`; then the next one
- * starts, and the answer to an earlier one still counts. A nameserver that fails or refuses is not asked again for this question.
+ * Asks the nameservers in turn. Each attempt waits for an equal share of the remaining time, at most `timeoutMs`. Then the next one starts,
+ * but an answer to an earlier one still counts. A nameserver that fails or refuses is not asked again for this question.
  */
 export function exchange(options: ExchangeOptions): Promise<Outcome> {
   return new Promise((resolve) => new Exchange(options, resolve).start());
@@ -82,7 +82,7 @@ export function exchange(options: ExchangeOptions): Promise<Outcome> {
 class Exchange {
   readonly #options: ExchangeOptions;
   readonly #resolve: (outcome: Outcome) => void;
-  /** The attempts that may be made, by number: rounds through the servers. */
+  /** Most attempts: rounds times servers. */
   readonly #attemptsMax: number;
   #nextAttempt = 0;
   #open: Attempt[] = [];
@@ -93,7 +93,7 @@ class Exchange {
   #tcp: AbortController | null = null;
   readonly #failed: Nameserver[] = [];
   #verdict: "servfail" | "refused" | null = null;
-  /** For so long attempts stay open that no further one can follow. */
+  /** Time until which open attempts wait if no further one can follow. */
   #openUntil: number;
   #done = false;
 
@@ -110,8 +110,8 @@ class Exchange {
   }
 
   /**
-   * The next attempt; with none left, the end, unless an answer is on its way over TCP. Where only the allowance allows no further one,
-   * those that are open have the time of an attempt.
+   * Starts the next attempt. If none is left, ends, unless an answer over TCP is awaited. If only the allowance is used up, open attempts
+   * get the time of another attempt.
    */
   #next(): void {
     clearTimeout(this.#timer);
@@ -136,7 +136,7 @@ class Exchange {
 
   #serverOf(attempt: number): Nameserver {
     const { servers } = this.#options;
-    // Attempts go round the list.
+    // The remainder is an index of the list.
     return servers[attempt % servers.length]!;
   }
 
@@ -169,7 +169,7 @@ class Exchange {
     this.#next();
   }
 
-  /** A reason: not a message for us, so the attempt goes on waiting for a real one. */
+  /** @returns the reason if the message is no valid answer: the attempt then keeps waiting for one. */
   onMessage(attempt: Attempt, message: Buffer): DropReason | null {
     attempt.server.answered();
     const answer = this.#read(attempt.question, message);
@@ -192,7 +192,7 @@ class Exchange {
     try {
       return readAnswer(message, question);
     } catch {
-      // Malformed. Nothing that a stranger sends may end the process, so this asks for no certain class.
+      // Malformed. Errors of every class are caught here, because no message of a stranger may end the process.
       return null;
     }
   }
@@ -200,11 +200,11 @@ class Exchange {
   #judge(attempt: Attempt, answer: Answer): void {
     const { rcode, referral } = answer;
     const found = (rcode === rcodes.noError && !referral) || rcode === rcodes.nxDomain;
-    // Servers older than EDNS know no better (RFC 6891 §7).
+    // Servers older than EDNS answer so (RFC 6891 §7).
     const knowsNoEdns = attempt.question.edns && (rcode === rcodes.formErr || rcode === rcodes.notImp);
     if (found) attempt.server.outcome(false);
     if (found) this.#finish({ kind: "answer", answer, server: attempt.server });
-    // It gave a new cookie, which later questions carry; this one is settled over TCP (RFC 7873 §5.3).
+    // The server gave a new cookie for later questions. This question is asked again over TCP (RFC 7873 §5.3).
     else if (rcode === rcodes.badCookie && !attempt.overTcp) void this.#askOverTcp(attempt);
     else if (knowsNoEdns && this.#options.question.allowance.left > 0) this.#askWithoutEdns(attempt);
     else if (knowsNoEdns) this.#giveUp(attempt);
@@ -226,7 +226,7 @@ class Exchange {
     else this.#judge(attempt, answer);
   }
 
-  /** What came may be forged. Nobody forges a connection; meanwhile the attempt goes on waiting for what it was to be. */
+  /** Asks again over TCP, which cannot be forged, after an answer that may be. Meanwhile the attempt keeps waiting for a valid answer. */
   async verify(attempt: Attempt): Promise<void> {
     if (attempt.verified || attempt.overTcp || this.#options.question.allowance.left <= 0) return;
     attempt.verified = true;
@@ -236,7 +236,7 @@ class Exchange {
     else attempt.overTcp = false;
   }
 
-  /** Null: refused, closed, too slow, or of another: an answer that cannot be had. */
+  /** Null: no answer, because the connection was refused, closed or too slow, or the answer is not valid. */
   async #answerOverTcp(attempt: Attempt): Promise<Answer | null> {
     attempt.overTcp = true;
     this.#options.question.allowance.left -= 1;
@@ -253,7 +253,7 @@ class Exchange {
     return server.judgeCookie(attempt.question, answer, true) === "fine" ? answer : null;
   }
 
-  /** The attempt has no answer for us; null: it was never heard. */
+  /** Ends an attempt without an answer. @param verdict  null: the query did not reach the server. */
   rule(attempt: Attempt, verdict: "servfail" | "refused" | null): void {
     if (this.#done) return;
     if (verdict !== null) attempt.server.outcome(true);
@@ -261,7 +261,7 @@ class Exchange {
     this.#exclude(attempt, verdict);
   }
 
-  /** Its answer takes another query, and none is left: a limit of ours, which says nothing about the server. */
+  /** Ends an attempt that would need another query when none is left. Our own limit says nothing about the server. */
   #giveUp(attempt: Attempt): void {
     if (!this.#done) this.#exclude(attempt, "servfail");
   }
@@ -270,7 +270,7 @@ class Exchange {
     this.#close(attempt);
     this.#excluded.push(attempt.server);
     if (verdict !== null && this.#verdict !== "servfail") this.#verdict = verdict;
-    // Others go on: the latest one has its own time before the next starts.
+    // Other attempts continue, and the latest one keeps its time before the next starts.
     if (attempt === this.#current || this.#open.length === 0) this.#next();
   }
 

@@ -1,6 +1,6 @@
 /** The one error of reading DNS messages. */
 
-/** The message is not what RFC 1035 has a message be; whoever catches it counts it and drops the message. */
+/** The message violates RFC 1035. The code that catches this drops and counts the message. */
 export class MalformedMessageError extends Error {
   override readonly name = "MalformedMessageError";
   /** Byte offset of the fault in the message. */

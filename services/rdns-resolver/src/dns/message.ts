@@ -1,8 +1,8 @@
 /**
- * DNS messages (RFC 1035 §4): the questions that we send, and what of an answer concerns them.
+ * DNS messages (RFC 1035 §4): writes questions, and reads the parts of answers that we need.
  *
- * Both are ours, because dns-packet reads names so that a dot inside a label and a byte that is not UTF-8 are lost, and does not hold
- * records to their stated length. The tests compare both with it.
+ * We do not use dns-packet: it loses dots inside labels and bytes that are not UTF-8, and does not check the stated length of records. The
+ * tests compare this code with it.
  */
 
 import { formatAddress } from "@netfacts/address";
@@ -11,15 +11,15 @@ import { MalformedMessageError } from "./malformed-message.ts";
 import { type KnownNames, type NameReading, nameBytes, readName } from "./name.ts";
 import { randomizeCase } from "./random-case.ts";
 
-/** What fits through nearly every path unfragmented (DNS flag day 2020); longer answers come over TCP. */
+/** Size that passes nearly every path unfragmented (DNS flag day 2020); longer answers come over TCP. */
 const udpPayloadBytes = 1232;
 
 const headerBytes = 12;
 
-/** Type and class behind the name of a question. */
+/** Type and class after the name of a question. */
 const questionTailBytes = 4;
 
-/** Flags of the header: the server is to resolve; it says, and is asked to say, that it validated (RFC 6840 §5.7); it is not to validate. */
+/** Header flags: RD, resolve; AD, report that the answer is validated (RFC 6840 §5.7); CD, do not validate. */
 const recursionDesired = 0x0100;
 const authenticData = 0x0020;
 const checkingDisabled = 0x0010;
@@ -32,14 +32,14 @@ const classIn = 1;
 
 export const rcodes = { noError: 0, formErr: 1, nxDomain: 3, notImp: 4, refused: 5, badCookie: 23 } as const;
 
-/** Names of so few records are read each by itself: remembering them costs more than it can save. */
+/** With at most this many records, names are not remembered: that costs more than it can save. */
 const fewRecords = 3;
 
-/** Code of the EDNS option, and code and length before its data (RFC 7873 §4, RFC 6891 §6.1.2). */
+/** Code of the cookie option, and size of an option's head: code and length (RFC 7873 §4, RFC 6891 §6.1.2). */
 const cookieOption = 10;
 const optionHeadBytes = 4;
 
-/** What is asked for. SOA only shows whether a nameserver validates: no record of it is read. */
+/** Type of a question. SOA only shows whether a nameserver validates; its records are not read. */
 export type QuestionType = RecordType | "SOA";
 const typeNumbers: Readonly<Record<QuestionType, number>> = {
   PTR: recordTypes.ptr,
@@ -48,38 +48,38 @@ const typeNumbers: Readonly<Record<QuestionType, number>> = {
   SOA: recordTypes.soa,
 };
 
-/** The root as owner, and no options. */
+/** Size of an OPT record with the root as owner and no options. */
 const optRecordBytes = 1 + recordHeadBytes;
 
-/** A question ready to send; its id is written into a copy for each time it is asked. */
+/** A prepared question. Each time it is sent, the id is written into a copy. */
 export interface QuestionMessage {
   /** Folded (`foldName`). */
   readonly name: string;
   readonly bytes: Buffer;
-  /** Offset behind the question section. */
+  /** Offset of the end of the question section. */
   readonly questionEnd: number;
-  /** Carries the OPT record of EDNS (RFC 6891). */
+  /** Whether it has the OPT record of EDNS (RFC 6891). */
   readonly edns: boolean;
 }
 
 export interface Answer {
-  /** With the upper bits of EDNS. */
+  /** Response code, including the upper bits of EDNS. */
   readonly rcode: number;
-  /** Cut to fit into a datagram; nothing else was read. */
+  /** The answer was truncated to fit into a datagram; then its records were not read. */
   readonly truncated: boolean;
   /** PTR, A, AAAA and CNAME records of the answer section, in their order. */
   readonly records: readonly ChainRecord[];
-  /** The nameserver says that it validated all of it (AD, RFC 4035 §3.2.3). */
+  /** The nameserver reports that it validated the whole answer (AD, RFC 4035 §3.2.3). */
   readonly authentic: boolean;
-  /** Client and server part (RFC 7873); null where there is none. */
+  /** Cookie with client and server part (RFC 7873); null if there is none. */
   readonly cookie: Buffer | null;
-  /** From the SOA record that goes with negative answers (RFC 2308). */
+  /** From the SOA record of a negative answer (RFC 2308). */
   readonly soa: { readonly ttl: number; readonly minimum: number } | null;
-  /** Points to other servers in place of an answer: this one does not resolve for us. */
+  /** The answer only refers to other servers: this one does not resolve for us. */
   readonly referral: boolean;
 }
 
-/** Questions about the root: all others differ from them in the name alone. */
+/** Questions about the root, as templates for all others. */
 const rootQuestions = { plain: writeRootQuestion(false), edns: writeRootQuestion(true) };
 
 function writeRootQuestion(edns: boolean): Buffer {
@@ -101,18 +101,18 @@ export interface QuestionOptions {
   readonly edns: boolean;
   /** Default: PTR. */
   readonly type?: QuestionType;
-  /** The answer is wanted also where it fails validation (CD, RFC 4035 §3.2.2). */
+  /** Asks for the answer even if it fails validation (CD, RFC 4035 §3.2.2). */
   readonly checkingDisabled?: boolean;
 }
 
-/** @param name  in ASCII, as `readName` gives it. */
+/** @param name  in ASCII, as `readName` returns it. */
 export function writeQuestion(name: string, { edns, type = "PTR", checkingDisabled: unchecked = false }: QuestionOptions): QuestionMessage {
   const root = edns ? rootQuestions.edns : rootQuestions.plain;
   const isEscaped = name.includes("\\");
   const escaped = isEscaped ? nameBytes(name) : null;
   const labels = escaped?.length ?? (name === "." ? 0 : name.length + 1);
   const bytes = Buffer.allocUnsafe(root.length + labels);
-  // Byte by byte: for so few of them a call out of the engine costs more. All of them are there.
+  // Copied byte by byte: for so few bytes a native call costs more. All indexes are within the buffers.
   for (let offset = 0; offset < headerBytes; offset += 1) bytes[offset] = root[offset]!;
   for (let offset = headerBytes; offset < root.length; offset += 1) bytes[labels + offset] = root[offset]!;
   bytes.writeUInt16BE(typeNumbers[type], headerBytes + labels + 1);
@@ -122,7 +122,7 @@ export function writeQuestion(name: string, { edns, type = "PTR", checkingDisabl
   return { name: foldName(name), bytes, questionEnd: bytes.length - (edns ? optRecordBytes : 0), edns };
 }
 
-/** The byte before a label is its length: that of the first comes in front, that of any other in the place of its dot. */
+/** Each label is preceded by its length: the first by an additional byte, the others in place of the dot. */
 function writePlainName(bytes: Buffer, name: string, labels: number): void {
   let lengthAt = headerBytes;
   for (let at = headerBytes + 1; at < headerBytes + labels; at += 1) {
@@ -135,17 +135,17 @@ function writePlainName(bytes: Buffer, name: string, labels: number): void {
   if (labels > 0) bytes[lengthAt] = headerBytes + labels - lengthAt - 1;
 }
 
-/** The question as it is sent: under an id, with a cookie where it has EDNS and there is one, and its name in random case if so wished. */
+/** The bytes of the question to send: with an id, with the cookie if it has EDNS, and with its name in random case on request. */
 export function sendable(question: QuestionMessage, id: number, cookie: Buffer | null, randomCase: boolean): Buffer {
   const { bytes, questionEnd, edns } = question;
   const option = edns && cookie !== null ? optionHeadBytes + cookie.length : 0;
   const message = Buffer.allocUnsafe(bytes.length + option);
-  // All of them are there.
+  // All indexes are within the buffers.
   for (let offset = 0; offset < bytes.length; offset += 1) message[offset] = bytes[offset]!;
   message.writeUInt16BE(id, 0);
   if (randomCase) randomizeCase(message, headerBytes, questionEnd - questionTailBytes);
   if (option === 0 || cookie === null) return message;
-  // The OPT record is the last one: the length of its data, then the option.
+  // The OPT record is the last one: set the length of its data, then append the option.
   message.writeUInt16BE(option, bytes.length - 2);
   message.writeUInt16BE(cookieOption, bytes.length);
   message.writeUInt16BE(cookie.length, bytes.length + 2);
@@ -154,8 +154,8 @@ export function sendable(question: QuestionMessage, id: number, cookie: Buffer |
 }
 
 /**
- * Whether an answer echoes the name in the case that was sent; one without a question does not differ. Then gives the name of the answer the
- * case of the question, as other names of the message may point to it.
+ * Whether an answer echoes the name in the case that was sent; true if it has no question. Also changes the name in the answer to the
+ * original case, because other names of the message may point to it.
  */
 export function echoesCase(message: Buffer, sent: Buffer, question: QuestionMessage): boolean {
   if (message.readUInt16BE(4) === 0) return true;
@@ -163,15 +163,15 @@ export function echoesCase(message: Buffer, sent: Buffer, question: QuestionMess
   let isSame = true;
   for (let offset = headerBytes; offset < questionEnd; offset += 1) {
     if (message[offset] !== sent[offset]) isSame = false;
-    // All of them reach to questionEnd.
+    // All three buffers reach to questionEnd.
     message[offset] = question.bytes[offset]!;
   }
   return isSame;
 }
 
 /**
- * Whether a message answers this question, judged by its bytes: the echoed question may differ in case only (RFC 5452 §9.1). A server
- * that could not read the question at all may leave it out.
+ * Whether a message answers this question: the echoed question may differ only in case (RFC 5452 §9.1). A server that could not read the
+ * question may leave it out.
  */
 export function answersQuestion(message: Buffer, question: QuestionMessage): boolean {
   if (message.length < headerBytes) return false;
@@ -185,7 +185,7 @@ export function answersQuestion(message: Buffer, question: QuestionMessage): boo
   }
   if (questions !== 1 || message.length < question.questionEnd) return false;
   for (let offset = headerBytes; offset < question.questionEnd; offset += 1) {
-    // Both reach to questionEnd.
+    // Both buffers reach to questionEnd.
     const echoed = message[offset]!;
     const asked = question.bytes[offset]!;
     if (echoed !== asked && foldByte(echoed) !== foldByte(asked)) return false;
@@ -194,7 +194,7 @@ export function answersQuestion(message: Buffer, question: QuestionMessage): boo
 }
 
 /**
- * Reads an answer that `answersQuestion`. Its cost is bounded by its length: at most one name and one target per eleven bytes.
+ * Reads an answer for which `answersQuestion` is true. The cost is bounded by its length: at most one name and one target per eleven bytes.
  *
  * @throws MalformedMessageError
  */
@@ -225,7 +225,7 @@ export function readAnswer(message: Buffer, question: QuestionMessage): Answer {
       if (head.class === classIn && head.type === recordTypes.soa) soa = { ttl: head.ttl, minimum: readSoaMinimum(message, head, known) };
       if (head.class === classIn && head.type === recordTypes.ns) delegates = true;
     } else if (head.type === recordTypes.opt) {
-      // The field of the TTL holds the upper eight bits of the code (RFC 6891 §6.1.3).
+      // The TTL field has the upper eight bits of the response code (RFC 6891 §6.1.3).
       rcode |= (message.readUInt8(head.dataStart - 6) << 4) & 0xff0;
       cookie = readCookie(message, head);
     }
@@ -280,7 +280,7 @@ function readRecord(
 /** A pointer to the question, which follows the header (RFC 1035 §4.1.4). */
 const pointerToQuestion = 0xc000 | headerBytes;
 
-/** Folded. Nearly every record belongs to the name that was asked, and need not have it read again. */
+/** Reads the owner, folded. The owner of nearly every record is the name of the question, which need not be read again. */
 function readOwner(message: Buffer, offset: number, question: QuestionMessage, known: KnownNames | null): NameReading {
   const isQuestion = offset + 2 <= message.length && message.readUInt16BE(offset) === pointerToQuestion && message.readUInt16BE(4) === 1;
   if (isQuestion) return { text: question.name, end: offset + 2 };
@@ -312,7 +312,7 @@ function readHead(message: Buffer, offset: number): RecordHead {
   };
 }
 
-/** The last of five 32-bit fields behind two names (RFC 1035 §3.3.13). */
+/** Reads the last of five 32-bit fields after two names (RFC 1035 §3.3.13). */
 function readSoaMinimum(message: Buffer, { dataStart, dataEnd }: RecordHead, known: KnownNames | null): number {
   const fields = readName(message, readName(message, dataStart, known).end, known).end;
   if (fields + 20 !== dataEnd) throw new MalformedMessageError("SOA record of a wrong length", dataStart);

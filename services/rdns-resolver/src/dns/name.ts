@@ -1,50 +1,50 @@
-/** Domain names: from the wire (RFC 1035 §4.1.4) to presentation text (§5.1) and back, one text per name and one name per text. */
+/** Converts domain names from the wire (RFC 1035 §4.1.4) to presentation text (§5.1) and back: each name has exactly one text. */
 
 import { MalformedMessageError } from "./malformed-message.ts";
 
 /** Bytes of a name on the wire without its root label (RFC 1035 §2.3.4). */
 const nameBytesMax = 254;
 
-/** A name has at most this many labels, so no honest one jumps more often. */
+/** Most pointers in a name: it has at most this many labels, so no legitimate name needs more. */
 const pointersMax = 127;
 
-/** The header comes first in a message, and no name lies in it. */
+/** Size of the header at the start of a message, which has no names. */
 const headerBytes = 12;
 
 const dot = 0x2e;
 
-/** 1: stands for itself; 2: takes a backslash, as the master file format gives it a meaning; 0: written as three decimal digits. */
+/** Text form of each byte. 1: the character itself. 2: with a backslash, because it has a meaning in master files. 0: three decimal digits. */
 const writing = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte <= 0x20 || byte >= 0x7f) return 0;
   return '.\\"();@$'.includes(String.fromCharCode(byte)) ? 2 : 1;
 });
 
 export interface NameReading {
-  /** Without the dot at its end; the root is `.`. Dots and other bytes with a meaning are escaped, so texts are equal exactly where names are. */
+  /** Without a dot at the end; the root is `.`. Dots and special bytes are escaped, so equal texts mean equal names. */
   readonly text: string;
-  /** Offset behind the name where it stands, not where its pointers lead. */
+  /** Offset of the end of the name at its own place, not at the target of a pointer. */
   readonly end: number;
 }
 
-/** What a name is from one of its labels or pointers on. */
+/** The rest of a name from one of its labels or pointers on. */
 interface Suffix {
   /** Empty for the root. */
   readonly text: string;
   readonly bytes: number;
   readonly pointers: number;
-  /** Where its first pointer leads; -1 without one. */
+  /** Offset that its first pointer refers to; -1 if it has none. */
   readonly target: number;
   readonly end: number;
 }
 
-/** What was read of a message already, by offset: names share their ends, and hostile ones share long ends thousands of times. */
+/** Suffixes of a message that are already read, by offset: names share suffixes, and a hostile message shares long ones thousands of times. */
 export type KnownNames = Map<number, Suffix>;
 
 /**
- * Reads the name that starts at `start`. Pointers must lead further back each time, so reading ends whatever the bytes say.
+ * Reads the name that starts at `start`. Each pointer must refer further back, so the loop ends for any bytes.
  *
- * @param known  of this message only. Reading all names of a message with the same one takes time in proportion to its length. Null where
- *   they are so few that this does not matter.
+ * @param known  suffixes of this message. If all names of a message are read with the same map, the cost is proportional to its length. Null
+ *   if there are so few names that this does not matter.
  * @throws MalformedMessageError
  */
 export function readName(message: Buffer, start: number, known: KnownNames | null): NameReading {
@@ -53,10 +53,10 @@ export function readName(message: Buffer, start: number, known: KnownNames | nul
   return { text: text === "" ? "." : text, end };
 }
 
-/** A name with dots in place of the lengths of its labels. */
+/** Buffer for a name with dots in place of the lengths of its labels. */
 const plainName = Buffer.alloc(nameBytesMax);
 
-/** As `readSuffix`, but remembers nothing of what it reads. */
+/** Like `readSuffix`, but does not remember suffixes. */
 function readOne(message: Buffer, start: number): NameReading {
   let bytes = 0;
   let isPlain = true;
@@ -128,7 +128,7 @@ function readSuffix(message: Buffer, start: number, pointersBefore: number, know
   return rest;
 }
 
-/** @param segment  where the labels before it start. */
+/** @param segment  offset of the labels before the pointer. */
 function readPointer(message: Buffer, offset: number, segment: number, pointersBefore: number, known: KnownNames): Suffix {
   const target = ((byteAt(message, offset) & 0x3f) << 8) | byteAt(message, offset + 1);
   const isBad = target >= segment || target < headerBytes || pointersBefore >= pointersMax;
@@ -164,7 +164,7 @@ function escapedLabel(label: Buffer): string {
   return text;
 }
 
-/** The labels of a text that `readName` gave, each behind its length, without the root label. */
+/** The labels of a text from `readName`, each after its length, without the root label. */
 export function nameBytes(text: string): Buffer {
   const bytes: number[] = [0];
   let lengthAt = 0;

@@ -1,4 +1,4 @@
-/** One nameserver: its channel, its TCP connections, and whether it answers at all. */
+/** One nameserver: its channel, its TCP connections, and its state. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NameserverAddress } from "../domain/nameservers.ts";
@@ -10,47 +10,47 @@ import { askOverTcp, TcpExchangeError } from "./tcp-exchange.ts";
 import { TlsChannel } from "./tls-channel.ts";
 import { UdpChannel } from "./udp-channel.ts";
 
-/** Connections at a time: answers that do not fit into a datagram are rare, and a nameserver that cuts all of them must not open thousands. */
+/** Concurrent connections. Answers that do not fit into a datagram are rare, and a nameserver that truncates all must not cause thousands. */
 const tcpConnectionsMax = 64;
 
-/** What a resolver answers from its own knowledge (RFC 6303): whether it is there, not whether the rest of the DNS is. */
+/** Name that a resolver answers without other servers (RFC 6303), so that a probe tests only the resolver. */
 const probeName = "1.0.0.127.in-addr.arpa";
 
-/** A nameserver may be configured anew without ever being down. */
+/** Interval of checks for validation: the configuration of a nameserver may change without downtime. */
 const validationCheckMs = 600_000;
 
-/** After so many probe intervals the check is repeated where its answer was lost, late or a failure. */
+/** Probe intervals until the check is repeated if its answer was lost, late or a failure. */
 const validationRetryProbes = 10;
 
-/** A handshake takes several ways there and back. */
+/** Least timeout for a TLS connection: a handshake takes several round trips. */
 const tlsConnectMs = 2_000;
 
 /** Weight of the newest measurement, and of the newest outcome. */
 const latencyWeight = 0.3;
 const failureWeight = 0.1;
 
-/** How long a nameserver that does not echo the case of names is asked in plain case: it may be replaced by another without ever being down. */
+/** Time for which a nameserver that does not echo the case of names is asked in plain case: it may be replaced without downtime. */
 const plainCaseMs = 600_000;
 
 export interface NameserverOptions {
   readonly address: NameserverAddress;
   readonly sockets: number;
-  /** Unanswered probes in a row after which it is taken to be down. */
+  /** Consecutive unanswered probes after which it counts as down. */
   readonly silentProbesMax: number;
-  /** Between probes, and how long each waits for its answer. */
+  /** Interval of probes, and timeout of each. */
   readonly probeIntervalMs: number;
   readonly randomCase: boolean;
   readonly cookies: boolean;
-  /** PEM certificates of the authorities that nameservers with TLS are believed by; undefined: those of Node. */
+  /** PEM certificates of the trusted authorities for nameservers with TLS; undefined: those of Node. */
   readonly tlsAuthorities: string | undefined;
   readonly counts: DnsCounts;
-  /** Told after each probe that a nameserver which is down has not answered. */
+  /** Called after each unanswered probe of a nameserver that is down. */
   readonly onStillDown: () => void;
 }
 
 /**
- * It is down when it is unreachable, or when `silentProbesMax` probes in a row are unanswered; probes bring it back. An unanswered question
- * only makes it be probed: a name may be slow although its resolver is there.
+ * It is down if it is unreachable, or after `silentProbesMax` consecutive unanswered probes; an answered probe ends that. An unanswered
+ * question only starts probes: a name may be slow although its resolver works.
  */
 export class Nameserver {
   readonly address: NameserverAddress;
@@ -58,25 +58,25 @@ export class Nameserver {
   readonly #channel: Channel;
   readonly #stopping = new AbortController();
   readonly #probe = writeQuestion(probeName, { edns: false });
-  /** The root is signed: who validates says so about it. */
+  /** The root is signed, so a nameserver that validates reports it for this question. */
   readonly #root = writeQuestion(".", { edns: true, type: "SOA" });
   #validates = false;
   #validationDueAt = Number.NEGATIVE_INFINITY;
   #checkingValidation: Promise<void> | null = null;
-  /** The last check said nothing: the next ones are made in the background, and nobody waits for them. */
+  /** Set if the last check had no outcome: the next ones run in the background, and no lookup waits for them. */
   #recheck: NodeJS.Timeout | undefined;
-  /** Null until it is known. */
+  /** Null: unknown. */
   #up: boolean | null = null;
   #tcpConnections = 0;
-  /** Those that wait for a place among the connections, in their order. */
+  /** Questions that wait for a TCP connection, in order. */
   readonly #tcpWaiting = new Set<() => void>();
   readonly #cookies = new CookieJar();
   #plainCaseUntil = Number.NEGATIVE_INFINITY;
   #latencyMs: number | null = null;
-  /** Share of failures among its latest outcomes, newer ones counting more. */
+  /** Share of failures among its recent outcomes; newer ones have more weight. */
   #failureShare = 0;
   #refusal: string | null = null;
-  /** Runs while it is in doubt or down. */
+  /** Probes in progress, while its state is in doubt or it is down. */
   #probing: Promise<void> | null = null;
 
   constructor(options: NameserverOptions) {
@@ -91,7 +91,7 @@ export class Nameserver {
         : new TlsChannel({ server, authorities, connectMs: Math.max(probeIntervalMs, tlsConnectMs), counts, onRefused, prepare });
   }
 
-  /** Worth asking. */
+  /** Whether to ask it. */
   get up(): boolean {
     return this.#up !== false;
   }
@@ -104,14 +104,13 @@ export class Nameserver {
     return this.#failureShare > 0.5;
   }
 
-  /** It answered a question, or failed or refused to: a name may be to blame, many names are not. */
+  /** Call with each outcome. A failure or refusal may be caused by the name, but many are not. */
   outcome(failed: boolean): void {
     this.#failureShare += failureWeight * (Number(failed) - this.#failureShare);
   }
 
   /**
-   * Measures how quickly it answers from its own knowledge, which does not depend on the names that others ask for. One that does not answer
-   * is probed until it does.
+   * Measures its latency with the probe, which does not depend on the names of callers. If it does not answer, it is probed until it does.
    */
   async measure(): Promise<void> {
     if (this.#probing !== null || this.#stopping.signal.aborted) return;
@@ -126,7 +125,7 @@ export class Nameserver {
     this.#options.counts.latency(this.#label, this.#latencyMs);
   }
 
-  /** Sends nothing yet. Never rejects: a nameserver that cannot be reached is down, and probed. */
+  /** Opens the channel without sending anything. Never rejects: an unreachable nameserver is down, and is probed. */
   async start(): Promise<void> {
     try {
       await this.#channel.open();
@@ -136,8 +135,8 @@ export class Nameserver {
   }
 
   /**
-   * Whether it validates (DNSSEC): it said so of the root, or of any other answer (`authenticated`). Asks it when that is not known yet
-   * or long ago, for at most the time of a probe; after a check without an outcome nobody waits for the next.
+   * Whether it validates (DNSSEC): it reported so for the root or for any other answer (`authenticated`). Asks it if this is unknown or old,
+   * for at most the time of a probe. After a check without an outcome, no lookup waits for the next one.
    */
   validates(): boolean | Promise<boolean> {
     const isDue = this.#recheck === undefined && performance.now() > this.#validationDueAt;
@@ -146,7 +145,7 @@ export class Nameserver {
     return this.#checkingValidation.then(() => this.#validates);
   }
 
-  /** One of its answers said that it was validated. */
+  /** Call if one of its answers was reported as validated. */
   authenticated(): void {
     this.#validates = true;
   }
@@ -159,18 +158,18 @@ export class Nameserver {
     await this.#channel.close();
   }
 
-  /** Null where no socket can take the question now. */
+  /** Null if no socket can take the question now. */
   ask(listener: QuestionListener): OpenQuestion | null {
     return this.#channel.ask(listener);
   }
 
   /**
-   * Waits for a place among the connections until `signal` ends the wait.
+   * Asks over TCP; waits for a free connection until `signal` ends the wait.
    *
    * @throws TcpExchangeError
    */
   async askOverTcp(question: QuestionMessage, signal: AbortSignal): Promise<Buffer> {
-    // What came over TLS is whole, or never will be.
+    // An answer that is truncated over TLS would be truncated over TCP too.
     if (this.address.tls !== undefined) throw new TcpExchangeError("cut over TLS");
     await this.#tcpPlace(signal);
     this.#options.counts.asked("tcp");
@@ -203,7 +202,7 @@ export class Nameserver {
     }
   }
 
-  /** The next one that waits takes it over. */
+  /** Gives the place to the next waiting question, if there is one. */
   #freeTcpPlace(): void {
     const [next] = this.#tcpWaiting;
     if (next === undefined) {
@@ -214,14 +213,14 @@ export class Nameserver {
     next();
   }
 
-  /** Whether an answer carries the cookie that it must; learns the one that it carries. */
+  /** Whether an answer has the required cookie; remembers the cookie that it has. */
   judgeCookie(question: QuestionMessage, answer: Answer, overTcp: boolean): CookieVerdict {
     return question.edns && this.#options.cookies && this.address.tls === undefined ? this.#cookies.judge(answer.cookie, overTcp) : "fine";
   }
 
   #prepare(question: QuestionMessage, id: number): Buffer {
     const { cookies, randomCase } = this.#options;
-    // Nobody forges a connection.
+    // Answers over TLS cannot be forged, so they need no protection.
     if (this.address.tls !== undefined) return sendable(question, id, null, false);
     const isRandom = randomCase && (this.#plainCaseUntil < 0 || performance.now() >= this.#plainCaseUntil);
     return sendable(question, id, cookies ? this.#cookies.cookie : null, isRandom);
@@ -232,12 +231,12 @@ export class Nameserver {
     this.#plainCaseUntil = performance.now() + plainCaseMs;
   }
 
-  /** Anything that came from it shows that it is there. */
+  /** Call for any message from it, which shows that it works. */
   answered(): void {
     this.#turn(true);
   }
 
-  /** An attempt was not answered in its time. */
+  /** Call if an attempt was not answered in time. */
   silence(): void {
     if (!this.#stopping.signal.aborted) this.#probing ??= this.#probeUntilAnswered();
   }
@@ -247,7 +246,7 @@ export class Nameserver {
     this.#probing ??= this.#probeUntilAnswered();
   }
 
-  /** The same reason each time it is tried is said once. */
+  /** Reports a reason only once while it repeats. */
   #refused(cause: Error): void {
     if (this.#refusal !== cause.message) this.#options.counts.tlsRefused(this.#label, cause);
     this.#refusal = cause.message;
@@ -263,7 +262,7 @@ export class Nameserver {
     if (this.#up === up) return;
     this.#up = up;
     if (up) this.#refusal = null;
-    // It may be another one by now.
+    // It may be another machine by now.
     if (up) {
       this.#validationDueAt = Number.NEGATIVE_INFINITY;
       clearTimeout(this.#recheck);
@@ -286,10 +285,10 @@ export class Nameserver {
     this.#probing = null;
   }
 
-  /** True when it answered, whatever it said. */
+  /** Whether it answered, with any answer. */
   async #probeOnce(): Promise<boolean> {
     try {
-      // Sockets keep the route, and the meaning of a host name, from when they were opened.
+      // Open sockets keep the old route, and the old address of a host name.
       if (!this.up) {
         await this.#channel.renew();
         this.#cookies.forget();
@@ -319,14 +318,14 @@ export class Nameserver {
     this.#recheck.unref();
   }
 
-  /** False where the answer says nothing, and the next one may. */
+  /** False if the answer has no outcome, and another one may. */
   #judgeRoot(message: Buffer): boolean {
     try {
       const answer = readAnswer(message, this.#root);
       if (this.judgeCookie(this.#root, answer, false) !== "fine") return false;
       const { rcode, authentic, soa } = answer;
       if (authentic) this.#validates = true;
-      // It knows the root and does not vouch for it. Who refuses to speak of the root may know other anchors.
+      // It answers for the root without validation. A nameserver that refuses the question may validate with other anchors.
       else if (rcode === rcodes.noError && soa === null) this.#validates = false;
       return rcode === rcodes.noError || rcode === rcodes.refused;
     } catch {
@@ -335,7 +334,7 @@ export class Nameserver {
     }
   }
 
-  /** One query outside all lookups, for as long as a probe may take; null when nothing came. */
+  /** One query outside all lookups, with the timeout of a probe; null: no answer. */
   async #askAlone(question: QuestionMessage): Promise<Buffer | null> {
     const { promise, resolve } = Promise.withResolvers<Buffer | null>();
     const open = this.#channel.ask({
@@ -348,7 +347,7 @@ export class Nameserver {
     });
     if (open === null) return null;
     const giveUp = () => resolve(null);
-    // After a turn that was late, what has arrived is read first.
+    // If the event loop is late, first read the messages that have arrived.
     const timer = setTimeout(() => setImmediate(giveUp), this.#options.probeIntervalMs);
     this.#stopping.signal.addEventListener("abort", giveUp);
     const answer = await promise;

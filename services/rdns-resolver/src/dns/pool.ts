@@ -1,4 +1,4 @@
-/** The nameservers in their order: who is asked, who is up, and which ones they are now. */
+/** The pool of nameservers: their order, their state, and changes of the list. */
 
 import type { NameserverAddress } from "../domain/nameservers.ts";
 import { rank } from "../domain/ranking.ts";
@@ -6,20 +6,20 @@ import type { DnsCounts } from "./counts.ts";
 import { type AskedQuestion, exchange, type Outcome } from "./exchange.ts";
 import { Nameserver } from "./nameserver.ts";
 
-/** One question of so many goes to a nameserver that fails first: else it would never be seen to work again. */
+/** One in this many questions goes first to a failing nameserver, so that its recovery is noticed. */
 const secondChance = 50;
 
 export interface PoolOptions {
-  /** Read at the start, and again while none of them answers: the system may have moved to another network. */
+  /** Called at the start, and again while no nameserver answers: the system may have moved to another network. */
   readonly readServers: () => readonly NameserverAddress[];
   readonly sockets: number;
   readonly rounds: number;
   readonly timeoutMs: number;
   readonly silentProbesMax: number;
   readonly probeIntervalMs: number;
-  /** Between measurements of the nameservers, where there are several. */
+  /** Interval of measurements of the nameservers, if there are several. */
   readonly measureIntervalMs: number;
-  /** Whether names are sent in random case, and cookies (RFC 7873). */
+  /** Whether names are sent in random case, and whether cookies are sent (RFC 7873). */
   readonly randomCase: boolean;
   readonly cookies: boolean;
   readonly tlsAuthorities: string | undefined;
@@ -31,11 +31,11 @@ export class NameserverPool {
   #servers: readonly Nameserver[] = [];
   #stopped = false;
   #asked = 0;
-  /** At the last measurement. */
+  /** `#asked` at the last measurement. */
   #askedBefore = 0;
   #measuring: NodeJS.Timeout | undefined;
   #measured: Promise<unknown> = Promise.resolve();
-  /** The exchange of one set of nameservers for another. */
+  /** Replacement of the nameservers by others, in progress. */
   #replacing: Promise<void> = Promise.resolve();
 
   constructor(options: PoolOptions) {
@@ -48,7 +48,7 @@ export class NameserverPool {
     this.#measuring = setInterval(() => this.#measure(), this.#options.measureIntervalMs);
   }
 
-  /** Questions that are open end when their time is up, as nothing answers them any more: stop asking first. */
+  /** Stop asking first: open questions get no more answers, and end only at their deadline. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#measuring);
@@ -58,9 +58,9 @@ export class NameserverPool {
   }
 
   /**
-   * `deadline` is on the clock of `performance.now()`. Answers at once when no nameserver is up.
+   * Asks the nameservers. `deadline` is on the clock of `performance.now()`. Resolves at once if no nameserver is up.
    *
-   * @param only  the nameservers that may be asked; else all.
+   * @param only  the nameservers that may be asked. Default: all.
    */
   ask(question: AskedQuestion, deadline: number, only?: readonly Nameserver[]): Promise<Outcome> {
     const { rounds, timeoutMs } = this.#options;
@@ -75,7 +75,7 @@ export class NameserverPool {
     return failing === undefined ? order : [failing, ...order.filter((server) => server !== failing)];
   }
 
-  /** Not while nobody asks anything: an idle service sends nothing. */
+  /** Measures all nameservers, unless there were no questions since the last time: an idle service sends nothing. */
   #measure(): void {
     if (this.#servers.length < 2 || this.#asked === this.#askedBefore) return;
     this.#askedBefore = this.#asked;

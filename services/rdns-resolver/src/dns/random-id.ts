@@ -1,8 +1,8 @@
-/** Ids of DNS messages: 16 random bits that nobody can foretell (RFC 5452 §9.2). */
+/** Ids of DNS messages: 16 unpredictable random bits (RFC 5452 §9.2). */
 
 import { randomFillSync } from "node:crypto";
 
-/** Drawn many at a time, as each draw costs more than all the rest of a question. */
+/** Ids are drawn many at a time: a draw costs more than the rest of a question. */
 const drawn = new Uint16Array(1_024);
 let used = drawn.length;
 

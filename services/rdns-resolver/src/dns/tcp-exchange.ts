@@ -1,4 +1,4 @@
-/** One question over TCP (RFC 7766), asked when its answer did not fit into a datagram. */
+/** One question over TCP (RFC 7766), after an answer that did not fit into a datagram or may be forged. */
 
 import { connect } from "node:net";
 import type { NameserverAddress } from "../domain/nameservers.ts";
@@ -12,11 +12,11 @@ export class TcpExchangeError extends Error {
 
 export interface TcpAnswer {
   readonly message: Buffer;
-  /** The name came back in the case in which it was sent. */
+  /** Whether the answer echoes the case of the name. */
   readonly echoesCase: boolean;
 }
 
-/** @param prepare  gives the bytes of the question under an id. Rejects with `TcpExchangeError`, also when `signal` ends the wait. */
+/** Rejects with `TcpExchangeError`, also if `signal` ends the wait. @param prepare  returns the bytes of the question with an id. */
 export function askOverTcp(
   server: NameserverAddress,
   question: QuestionMessage,
@@ -51,7 +51,7 @@ export function askOverTcp(
       if (length < 0 && received >= 2) length = Buffer.concat(chunks).readUInt16BE(0);
       if (length < 0 || received < length + 2) return;
       const message = Buffer.concat(chunks).subarray(2, length + 2);
-      // One question was sent on this connection: whatever else comes first, nobody will answer it any more.
+      // Only one question was sent on this connection, so after any other message no answer will come.
       if (message.length < 2 || message.readUInt16BE(0) !== id || !answersQuestion(message, question))
         return fail("answered something else");
       end(() => resolve({ message, echoesCase: echoesCase(message, sent, question) }));
@@ -59,7 +59,7 @@ export function askOverTcp(
   });
 }
 
-/** The message, and its length before it (RFC 1035 §4.2.2). */
+/** The message after its length (RFC 1035 §4.2.2). */
 function framed(bytes: Buffer): Buffer {
   const frame = Buffer.alloc(bytes.length + 2);
   frame.writeUInt16BE(bytes.length, 0);

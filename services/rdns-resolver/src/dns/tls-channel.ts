@@ -1,4 +1,4 @@
-/** One nameserver over TLS (RFC 7858): one connection for many questions at a time, opened when there is one to ask. */
+/** One nameserver over TLS (RFC 7858): one connection for many concurrent questions, opened when the first one is asked. */
 
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
@@ -12,20 +12,20 @@ import { randomId } from "./random-id.ts";
 /** Half the ids, so that a free one is found within a few draws. */
 const openMax = 32_768;
 
-/** A connection that nobody uses is closed; servers do likewise, often sooner. */
+/** An unused connection is closed after this time; servers often close it sooner. */
 const idleMs = 30_000;
 
-/** With more unsent bytes than this the nameserver does not read: further questions are for others. */
+/** With more unsent bytes the nameserver does not read: further questions go to other nameservers. */
 const unsentBytesMax = 1 << 20;
 
 export interface TlsChannelOptions {
-  /** With `tls`: the name that its certificate must have. */
+  /** Address; `tls` is the name that the certificate must have. */
   readonly server: NameserverAddress;
   /** PEM certificates of authorities; undefined: those of Node. */
   readonly authorities: string | undefined;
   readonly connectMs: number;
   readonly counts: DnsCounts;
-  /** Says why there is no connection. */
+  /** Called with the reason when a connection fails. */
   readonly onRefused: (cause: Error) => void;
   readonly prepare: (question: QuestionMessage, id: number) => Buffer;
 }
@@ -38,11 +38,11 @@ interface Waiting {
 interface Connection {
   readonly socket: TLSSocket;
   hasAnswered: boolean;
-  /** Bytes of an answer that is not whole yet. */
+  /** Bytes of an incomplete answer. */
   rest: Buffer;
 }
 
-/** The certificate is always verified: a connection to somebody else is worse than none. */
+/** Always verifies the certificate: a connection to another host is worse than none. */
 export class TlsChannel implements Channel {
   readonly #options: TlsChannelOptions;
   readonly #listeners = new Map<number, Waiting>();
@@ -54,7 +54,7 @@ export class TlsChannel implements Channel {
     this.#options = options;
   }
 
-  /** Rejects when there is no connection to be had, or the certificate is not that of the nameserver. */
+  /** Rejects if the connection fails, or the certificate is not that of the nameserver. */
   async open(): Promise<void> {
     if (this.#connection !== null || this.#closed) return;
     this.#connecting ??= this.#connect().finally(() => {
@@ -99,7 +99,7 @@ export class TlsChannel implements Channel {
     try {
       const { address } = await lookup(server.host);
       const name = server.tls ?? server.host;
-      // A certificate names an address as an address, which has no place in SNI.
+      // SNI has no addresses. A certificate names an address in a field of its own.
       const servername = isIP(name) === 0 ? name : "";
       const options = { host: address, port: server.port, servername, ALPNProtocols: ["dot"], minVersion: "TLSv1.2" } as const;
       socket = connect({
@@ -133,7 +133,10 @@ export class TlsChannel implements Channel {
     for (const { sent } of this.#listeners.values()) socket.write(sent);
   }
 
-  /** Servers close connections that they have answered on: what was open is asked again on a new one. One that closes without an answer is of no use. */
+  /**
+   * Asks open questions again on a new connection: servers close connections at any time after an answer. If the connection had no answer,
+   * they fail: the nameserver does not work.
+   */
   #onClose(connection: Connection): void {
     if (this.#connection !== connection) return;
     this.#connection = null;
@@ -152,7 +155,7 @@ export class TlsChannel implements Channel {
     while (bytes.length >= 2) {
       const end = bytes.readUInt16BE(0) + 2;
       if (bytes.length < end) break;
-      // A copy, as its question is written over.
+      // Copy the message, because its question is overwritten.
       const fault = this.#deliver(Buffer.from(bytes.subarray(2, end)));
       if (fault === null) connection.hasAnswered = true;
       else this.#options.counts.dropped(fault);
@@ -173,7 +176,7 @@ export class TlsChannel implements Channel {
   }
 }
 
-/** The message, and its length before it (RFC 1035 §4.2.2). */
+/** The message after its length (RFC 1035 §4.2.2). */
 function framed(message: Buffer): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(message.length);
@@ -184,7 +187,7 @@ async function secured(socket: TLSSocket, connectMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onClose = () => reject(new Error("closed before it was secured"));
   const timer = setTimeout(() => reject(new Error(`no TLS connection within ${connectMs} ms`)), connectMs);
-  // It stays: a socket may also fail after it was destroyed.
+  // This listener stays: a socket may fail after it was destroyed.
   socket.on("error", reject);
   socket.once("secureConnect", resolve);
   socket.once("close", onClose);

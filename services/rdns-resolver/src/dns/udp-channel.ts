@@ -1,4 +1,4 @@
-/** One nameserver over UDP: a few connected sockets on random ports, each with a table of its open questions by id. */
+/** One nameserver over UDP: a few connected sockets on random ports, each with its open questions by id. */
 
 import { createSocket, type Socket } from "node:dgram";
 import { lookup } from "node:dns/promises";
@@ -11,30 +11,30 @@ import { randomId } from "./random-id.ts";
 /** A socket is replaced after this many questions, so that its port does not stay the same for long (RFC 5452 §9.2). */
 const questionsPerSocketMax = 10_000;
 
-/** And after this many messages that answer nothing: somebody may be guessing ids on its port. */
+/** A socket is also replaced after this many dropped messages: somebody may be guessing ids on its port. */
 const droppedPerSocketMax = 100;
 
-/** Of a message: 16 bits. */
+/** Number of ids: 16 bits. */
 const ids = 65_536;
 
 /** Half the ids, so that a free one is found within a few draws. */
 const openPerSocketMax = ids / 2;
 
-/** So many questions leave without waiting for the rest of their turn: the nameserver has work while the next ones are made. */
+/** With this many questions they are sent before the end of the turn: the nameserver works while the next ones are made. */
 const togetherMax = 32;
 
-/** Holds the answers of a burst while the event loop is busy; the kernel gives less where it allows less. */
+/** Receive buffer for the answers of a burst while the event loop is busy; the kernel may limit it further. */
 const receiveBufferBytes = 1 << 20;
 
 export interface UdpChannelOptions {
   readonly server: NameserverAddress;
   readonly sockets: number;
   readonly counts: DnsCounts;
-  /** The bytes of a question under an id, as this nameserver gets them. */
+  /** Returns the bytes of a question with an id for this nameserver. */
   readonly prepare: (question: QuestionMessage, id: number) => Buffer;
 }
 
-/** A question under its id. */
+/** An open question with its id. */
 class Waiting implements OpenQuestion {
   readonly #channel: UdpChannel;
   readonly open: OpenSocket;
@@ -50,7 +50,7 @@ class Waiting implements OpenQuestion {
     this.sent = sent;
   }
 
-  /** The id may be another question's by now. */
+  /** False if it has ended; its id may belong to another question by then. */
   get isOpen(): boolean {
     return this.open.waiting[this.id] === this;
   }
@@ -62,9 +62,9 @@ class Waiting implements OpenQuestion {
 
 interface OpenSocket {
   readonly socket: Socket;
-  /** By id. A `Map` takes 0.8 µs more of the 14 µs of a lookup. */
+  /** Open questions by id. With a `Map`, a lookup takes 0.8 µs more than 14 µs. */
   readonly waiting: (Waiting | null)[];
-  /** Of them. */
+  /** Number of open questions. */
   count: number;
   asked: number;
   dropped: number;
@@ -73,15 +73,15 @@ interface OpenSocket {
 }
 
 /**
- * The kernel gives a connected socket only what comes from the nameserver's own address and port, so answers from elsewhere are not
- * even seen; those with an id or a question that is not open are dropped and counted here.
+ * The kernel delivers to a connected socket only messages from the nameserver's address and port. Messages whose id or question is not open
+ * are dropped and counted here.
  */
 export class UdpChannel implements Channel {
   readonly #options: UdpChannelOptions;
   readonly #sockets: OpenSocket[] = [];
   readonly #opening = new Set<Promise<void>>();
   #retiring = new Set<OpenSocket>();
-  /** Leave at the end of the turn. */
+  /** Questions to be sent at the end of the turn. */
   #outbox: Waiting[] = [];
   #closed = false;
 
@@ -89,7 +89,7 @@ export class UdpChannel implements Channel {
     this.#options = options;
   }
 
-  /** Opens the sockets that are missing. Rejects when none can be had: the name has no address, or the address no route. */
+  /** Opens the missing sockets. Rejects if there is none in the end: the name has no address, or the address has no route. */
   async open(): Promise<void> {
     const missing = this.#options.sockets - this.#sockets.length - this.#opening.size;
     const opened = await Promise.allSettled(Array.from({ length: missing }, () => this.#openOne()));
@@ -97,13 +97,13 @@ export class UdpChannel implements Channel {
     if (this.#sockets.length === 0 && failed !== undefined) throw failed.reason;
   }
 
-  /** Replaces every socket: the way to the nameserver, or what its host name means, may have changed. */
+  /** Replaces every socket: the route to the nameserver, or the address of its host name, may have changed. */
   async renew(): Promise<void> {
     for (const open of this.#sockets.splice(0)) this.#retire(open);
     await this.open();
   }
 
-  /** Sends the question under a random id from a random socket; null where no socket can take it. */
+  /** Sends the question with a random id from a random socket; null if that socket cannot take it. */
   ask(listener: QuestionListener): OpenQuestion | null {
     const open = this.#sockets[randomId() % Math.max(1, this.#sockets.length)];
     if (open === undefined || open.count >= openPerSocketMax) return null;
@@ -121,8 +121,8 @@ export class UdpChannel implements Channel {
   }
 
   /**
-   * Questions of one event-loop turn leave together: each one that finds the nameserver asleep pays for waking it, which costs more than all
-   * else that a question takes.
+   * Sends the questions of one event-loop turn together: a question that finds the nameserver asleep must wake it, which costs more than the
+   * rest of the question.
    */
   #send(waiting: Waiting): void {
     this.#outbox.push(waiting);
@@ -134,7 +134,7 @@ export class UdpChannel implements Channel {
     const outbox = this.#outbox;
     this.#outbox = [];
     for (const waiting of outbox) {
-      // Whoever does not wait any more needs no answer, and its socket may be closed.
+      // A question that has ended needs no answer, and its socket may be closed.
       if (waiting.isOpen && !this.#closed) waiting.open.socket.send(waiting.sent);
     }
   }
@@ -165,7 +165,7 @@ export class UdpChannel implements Channel {
       throw cause;
     }
     socket.on("message", (message) => this.#onMessage(open, message));
-    // Connection refused, no route: told by the kernel for the socket, not for the question that it concerns.
+    // Connection refused or no route: the kernel reports this for the socket, not for a question.
     socket.on("error", () => {
       for (const waiting of open.waiting.filter((one) => one !== null)) waiting.listener.onUnreachable();
     });
@@ -181,7 +181,7 @@ export class UdpChannel implements Channel {
     if (open.dropped === droppedPerSocketMax) this.#replace(open);
   }
 
-  /** Null when the message was an answer. */
+  /** Null if the message was a valid answer. */
   #deliver(open: OpenSocket, message: Buffer): DropReason | null {
     if (message.length < 2) return "too_short";
     const id = message.readUInt16BE(0);
@@ -198,7 +198,7 @@ export class UdpChannel implements Channel {
     return fault;
   }
 
-  /** Ends its wait. */
+  /** Ends the wait of a question. */
   forget(waiting: Waiting): void {
     if (!waiting.isOpen) return;
     const { open } = waiting;
@@ -207,7 +207,7 @@ export class UdpChannel implements Channel {
     if (open.retired && open.count === 0) this.#end(open);
   }
 
-  /** The old socket serves until the new one is there. */
+  /** Opens a new socket, and then retires the old one. */
   #replace(open: OpenSocket): void {
     if (open.retired || this.#closed) return;
     this.#openOne().then(
@@ -218,7 +218,7 @@ export class UdpChannel implements Channel {
         this.#retire(open);
       },
       () => {
-        // No socket to be had now: tried again after as many questions or strange messages.
+        // No socket can be opened now. Try again after as many questions or dropped messages.
         open.asked = 0;
         open.dropped = 0;
       },

@@ -1,8 +1,8 @@
-/** Forward confirmation: whether a name leads back to the address that it is the name of. */
+/** Forward confirmation: whether a name of an address resolves to this address. */
 
 import type { ForwardConfirmation } from "@netfacts/contracts";
 
-/** Of a name with more addresses these are shown. */
+/** Most addresses of a name that are shown. */
 export const addressesMax = 16;
 
 /** A forward lookup of one name, before it is judged. */
@@ -12,7 +12,12 @@ export interface ForwardFinding {
   readonly addresses: readonly string[];
 }
 
-/** @param ip  in RFC 5952 form. @returns at most `addressesMax` addresses, ascending by their text, that of the question always among them; `isSecret` ones are left out. */
+/**
+ * Judges the addresses of a name.
+ *
+ * @param ip  in RFC 5952 form.
+ * @returns at most `addressesMax` addresses, ascending by text, without `isSecret` ones. `ip` is always among them if the name has it.
+ */
 export function confirm(ip: string, { status, addresses }: ForwardFinding, isSecret: (address: string) => boolean): ForwardConfirmation {
   if (status !== "ok") return { status, confirmed: status === "nxdomain" || status === "nodata" ? false : null, addresses: [] };
   const confirmed = addresses.includes(ip);
@@ -22,9 +27,9 @@ export function confirm(ip: string, { status, addresses }: ForwardFinding, isSec
 }
 
 /**
- * True when any of the names leads back; false only when DNS gave an answer about each and none does; null otherwise, also without names.
+ * True if any name is confirmed; false only if DNS gave an answer for each name and none is; null otherwise, also without names.
  *
- * @param names  with null for a name that was not looked up.
+ * @param names  null stands for a name that was not looked up.
  */
 export function forwardConfirmed(names: readonly (Pick<ForwardConfirmation, "confirmed"> | null)[]): boolean | null {
   if (names.some((name) => name?.confirmed === true)) return true;

@@ -1,38 +1,38 @@
-/** The way from a question to its records through the aliases of an answer (RFC 2317 delegates reverse zones by CNAME). */
+/** Follows the aliases of an answer from a question to its records (RFC 2317 delegates reverse zones by CNAME). */
 
-/** Records that a question may ask for here. */
+/** Record types of questions. */
 export type RecordType = "PTR" | "A" | "AAAA";
 
-/** A record of the answer section, as far as it matters here. */
+/** The needed fields of a record in the answer section. */
 export interface ChainRecord {
   readonly type: RecordType | "CNAME";
   /** Folded (`foldName`). */
   readonly owner: string;
   readonly ttl: number;
-  /** A name as received, escaped as in RFC 1035 §5.1, without the dot at its end; of A and AAAA an address in RFC 5952 form. */
+  /** PTR, CNAME: a name as received, escaped as in RFC 1035 §5.1, without a dot at the end. A, AAAA: an address in RFC 5952 form. */
   readonly target: string;
 }
 
-/** Of one record at the end of a chain. */
+/** Target of one record at the end of a chain. */
 export interface ChainTarget {
   readonly target: string;
   readonly ttl: number;
 }
 
 export interface Chain {
-  /** Where the aliases lead: the question's own name when there is none. */
+  /** Name at the end of the aliases: the question's own name if there are none. */
   readonly end: string;
-  /** Aliases on the way. */
+  /** Number of aliases followed. */
   readonly aliases: number;
-  /** The smallest TTL of the aliases; infinite when there is none. */
+  /** Smallest TTL of the aliases; infinite if there are none. */
   readonly ttl: number;
-  /** Records of the wanted type at the end, ascending and each once. */
+  /** Records of the requested type at the end, ascending, without duplicates. */
   readonly targets: readonly ChainTarget[];
-  /** The aliases lead in a circle, or there are more than `aliasesMax`. */
+  /** The aliases form a loop, or there are more than `aliasesMax`. */
   readonly broken: boolean;
 }
 
-/** The form in which names are compared: case does not matter in ASCII, and only there (RFC 4343). The text of a name is all ASCII. */
+/** The form of names for comparison: case is ignored, but only in ASCII (RFC 4343). The text of a name is all ASCII. */
 export function foldName(text: string): string {
   return text.toLowerCase();
 }
@@ -42,7 +42,7 @@ export interface ChainQuestion {
   readonly type: RecordType;
 }
 
-/** Records of other names and other types are passed over. */
+/** Ignores records of other names and types. */
 export function followChain(question: ChainQuestion, records: readonly ChainRecord[], aliasesMax: number): Chain {
   let end = question.name;
   let ttl = Number.POSITIVE_INFINITY;
@@ -53,7 +53,7 @@ export function followChain(question: ChainQuestion, records: readonly ChainReco
     if (wanted.length > 0) return { end, aliases, ttl, targets: sortedTargets(wanted), broken: false };
     const alias = records.find((record) => record.type === "CNAME" && record.owner === owner);
     if (alias === undefined) return { end, aliases, ttl, targets: [], broken: false };
-    // A circle ends here too: it never runs out of aliases.
+    // This also ends a loop of aliases.
     if (aliases === aliasesMax) return { end, aliases, ttl, targets: [], broken: true };
     aliases += 1;
     ttl = Math.min(ttl, alias.ttl);
@@ -61,9 +61,9 @@ export function followChain(question: ChainQuestion, records: readonly ChainReco
   }
 }
 
-/** Answers rotate their records; ours come in one order. Of names that differ in case only, the first in that order stays, with the smaller TTL. */
+/** Sorts the targets: nameservers rotate records. Of names that differ only in case, keeps the first, with the smallest TTL. */
 function sortedTargets(records: readonly ChainRecord[]): ChainTarget[] {
-  // As nearly always.
+  // Nearly every answer has one record.
   const [only] = records;
   if (only !== undefined && records.length === 1) return [{ target: only.target, ttl: only.ttl }];
   const byFolded = new Map<string, ChainTarget>();

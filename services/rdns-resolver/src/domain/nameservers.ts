@@ -1,35 +1,35 @@
-/** Which nameservers to ask: the system's file (resolv.conf(5)), or a list in a setting. */
+/** Reads the list of nameservers from the system's file (resolv.conf(5)), or from a setting. */
 
 import { isIP } from "node:net";
 
 export interface NameserverAddress {
-  /** IP address, with zone where it has one, or a host name that the system resolves. */
+  /** IP address, with a zone if it has one, or a host name that the system resolves. */
   readonly host: string;
   readonly port: number;
-  /** Name or address that its certificate must have; absent: it is asked without TLS. */
+  /** Name or address that its certificate must have; absent: no TLS. */
   readonly tls?: string;
 }
 
 export interface SystemResolver {
   readonly servers: readonly NameserverAddress[];
-  /** `options timeout:`; null where the file does not say. */
+  /** `options timeout:`; null: not in the file. */
   readonly timeoutMs: number | null;
-  /** `options attempts:`; null where the file does not say. */
+  /** `options attempts:`; null: not in the file. */
   readonly attempts: number | null;
 }
 
 const dnsPort = 53;
 const tlsPort = 853;
 
-/** The bounds that the C library sets to what the file says. */
+/** Limits of the C library for the values of the file. */
 const serversMax = 3;
 const timeoutSecondsMax = 30;
 const attemptsMax = 5;
 
-/** With no file, or no nameserver in it, the system asks its own host. */
+/** Without a file, or without nameservers in it, the system asks its own host. */
 const ownHost: NameserverAddress = { host: "127.0.0.1", port: dnsPort };
 
-/** Reads the text of a resolv.conf as the C library does: unknown and malformed lines are passed over. */
+/** Reads the text of a resolv.conf like the C library: unknown and malformed lines are ignored. */
 export function parseResolvConf(text: string): SystemResolver {
   const servers: NameserverAddress[] = [];
   let timeoutMs: number | null = null;
@@ -55,8 +55,8 @@ function optionValue(option: string, name: string, max: number): number | null {
 }
 
 /**
- * Reads `host[:port]` items with commas between; IPv6 addresses stand in brackets, bare ones are taken as they are. `tls://host[:port][#name]` is
- * asked over TLS, and has a certificate for the name. `faults`: items that are neither.
+ * Reads items separated by commas. `host[:port]` may have an IPv6 address, in brackets, or without them if there is no port.
+ * `tls://host[:port][#name]` is asked over TLS, and must have a certificate for the name. `faults`: all other items.
  */
 export function parseNameservers(list: string): { servers: NameserverAddress[]; faults: string[] } {
   const servers: NameserverAddress[] = [];
@@ -89,7 +89,7 @@ function parsePlain(item: string, defaultPort: number): NameserverAddress | null
   return plain !== undefined && isHost(plain) ? { host: plain, port } : null;
 }
 
-/** An IPv4 address or a host name; a name of digits and dots alone is an address with a slip in it. */
+/** An IPv4 address or a host name. A name of only digits and dots is a mistyped address. */
 function isHost(text: string): boolean {
   if (isIP(text) === 4) return true;
   return /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$/.test(text) && !/^[\d.]+$/.test(text);

@@ -1,18 +1,18 @@
-/** In which order nameservers are asked: those that work, the quick ones first, and as they are listed where that makes no difference. */
+/** Order of nameservers: working ones first, then fast ones first; those of about equal speed in the order of the list. */
 
 export interface Rankable {
   readonly up: boolean;
-  /** Lately it failed or refused more than it answered. */
+  /** It recently failed or refused more often than it answered. */
   readonly failing: boolean;
-  /** Null until it was measured: as good as any. */
+  /** Null: not measured, which counts as fast. */
   readonly latencyMs: number | null;
 }
 
-/** One that is not slower than this compared with the quickest keeps its place in the list. */
+/** A nameserver that is slower than the fastest by no more than this keeps its place in the list. */
 const slowerFactor = 1.5;
 const slowerMs = 5;
 
-/** Those that are down come last: they may be back before anybody else answers. */
+/** Nameservers that are down come last: they may be back before another one answers. */
 export function rank<Server extends Rankable>(servers: readonly Server[]): readonly Server[] {
   const order: Server[] = [];
   const rest = [...servers];
@@ -20,7 +20,7 @@ export function rank<Server extends Rankable>(servers: readonly Server[]): reado
     const best = Math.min(...rest.map(badness));
     const candidates = rest.filter((server) => badness(server) === best);
     const quickest = Math.min(...candidates.map(({ latencyMs }) => latencyMs ?? Number.POSITIVE_INFINITY));
-    // One of them is the quickest.
+    // There is always one: the fastest candidate, or one that is not measured.
     const next = candidates.find(({ latencyMs }) => latencyMs === null || latencyMs <= quickest * slowerFactor + slowerMs)!;
     order.push(next);
     rest.splice(rest.indexOf(next), 1);

@@ -1,4 +1,4 @@
-/** The record of `/reverse-dns`, and how long it may be kept by whoever asked. */
+/** The record of `/reverse-dns`, and the time that callers may cache it. */
 
 import type { Meta, ReverseDnsRecord } from "@netfacts/contracts";
 import { timestamp } from "@netfacts/contracts";
@@ -16,10 +16,10 @@ export interface Asked {
   readonly now: number;
 }
 
-/** What this one answer took; nothing, when it was kept from an earlier one. */
+/** The work for this answer; none if it was cached. */
 export interface Effort {
   readonly hit: boolean;
-  /** The answer has expired, and no newer one is to be had. */
+  /** The answer has expired, and there is no newer one. */
   readonly stale: boolean;
   readonly durationMs: number;
   readonly queries: number;
@@ -46,7 +46,7 @@ export function reverseDnsRecord(asked: Asked, entry: Entry, effort: Effort): Re
   };
 }
 
-/** The record of an address whose question was withheld. */
+/** The record of an address that is not looked up. */
 export function withheldRecord(asked: Asked): ReverseDnsRecord {
   return {
     ip: asked.ip,
@@ -61,24 +61,24 @@ export function withheldRecord(asked: Asked): ReverseDnsRecord {
   };
 }
 
-/** Who may keep the record, and by what it is told from another one. */
+/** Whether and how long the record may be cached, and its entity tag. */
 export interface Freshness {
   readonly cacheable: boolean;
   readonly maxAgeSeconds: number;
   readonly etag: string;
 }
 
-/** The smallest remaining TTL decides, and of a stale answer when it is tried again; what may not be kept has no ETag. */
+/** `max-age` follows the smallest remaining TTL, or for a stale answer the time of the next attempt. A record that must not be cached has no ETag. */
 export function freshness(entry: Entry, { stale, freshUntil }: { stale: boolean; freshUntil: number }, now: number): Freshness {
   const maxAgeSeconds = Math.max(0, Math.min(Math.floor((freshUntil - now) / 1_000), maxAgeSecondsMax));
   const cacheable = entry.expiresAt > entry.storedAt;
   return { cacheable, maxAgeSeconds, etag: cacheable ? `${entry.storedAt} ${entry.status}${stale ? " stale" : ""}` : "" };
 }
 
-/** A withheld question has the same answer as long as the table of special-purpose space. */
+/** The answer without a lookup changes only with the table of special-purpose space. */
 export const withheldFreshness: Freshness = { cacheable: true, maxAgeSeconds: maxAgeSecondsMax, etag: "special_purpose" };
 
-/** A name that is not shown may be the one that leads back. */
+/** A name that is not shown may be a confirmed one. */
 function leadsBack({ names, namesTotal }: Entry): boolean | null {
   const shown = names.map(({ forward }) => forward);
   return forwardConfirmed(namesTotal > names.length ? [...shown, null] : shown);

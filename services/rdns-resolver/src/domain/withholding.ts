@@ -1,4 +1,4 @@
-/** Which PTR questions never leave the house: those about space that is not globally reachable (RFC 6303), unless it is opened. */
+/** PTR questions that are never sent: those about space that is not globally reachable (RFC 6303), unless the operator opens it. */
 
 import {
   type Address,
@@ -10,10 +10,10 @@ import {
   specialPurposeBlocks,
 } from "@netfacts/address";
 
-/** Site-local addresses: no longer in the registry of special-purpose blocks (RFC 3879), but still in use inside networks. */
+/** Site-local addresses: removed from the registry of special-purpose blocks (RFC 3879), but still used inside networks. */
 const siteLocal = makePrefix(6, 0xfec0_0000, 0, 0, 0, 10);
 
-/** Reads prefixes with commas between; `faults`: items that are none, or have host bits set. */
+/** Reads prefixes separated by commas. `faults`: items that are not prefixes, or have host bits set. */
 export function parseOpenPrefixes(list: string): { prefixes: Prefix[]; faults: string[] } {
   const prefixes: Prefix[] = [];
   const faults: string[] = [];
@@ -26,7 +26,7 @@ export function parseOpenPrefixes(list: string): { prefixes: Prefix[]; faults: s
   return { prefixes, faults };
 }
 
-/** True where the address is site-local, or its longest special-purpose block is not globally reachable, and no open prefix holds it. */
+/** True if the address is site-local, or its longest special-purpose block is not globally reachable, and no open prefix contains it. */
 export function isWithheld(address: Address, open: readonly Prefix[]): boolean {
   let longest: SpecialPurposeBlock | null = null;
   for (const block of specialPurposeBlocks) {

@@ -1,6 +1,6 @@
 /**
- * What is known of each address, in one place: its answer, as long as it lives, and after that for when no newer answer is to be had
- * (RFC 8767); and the resolution that is under way.
+ * The cache by address: the answer until it expires, and after that for a time without a newer answer (RFC 8767); and the resolution in
+ * progress.
  */
 
 import type { Address } from "@netfacts/address";
@@ -8,26 +8,26 @@ import { type Entry, isAnswer, isOfFuture } from "../domain/resolution.ts";
 import { Addressed, AddressTable } from "./address-table.ts";
 import { type Linked, RecencyList } from "./recency.ts";
 
-/** A kept name or address and its bookkeeping, besides its characters: an estimate for the bound of the cache. */
+/** Estimated bytes of a cached name, address and entry, without their characters, for the limit of the cache. */
 const nameBytes = 160;
 const addressBytes = 32;
 const entryBytes = 360;
 
-/** Who is asked for so often within its life is likely to be asked for again after it. */
+/** An address with this many hits before its answer expires will probably be asked for again. */
 const popularHits = 2;
 
 export interface AnswerCacheOptions {
   readonly cacheEntriesMax: number;
   readonly cacheBytesMax: number;
-  /** For so long after its end an answer is shown when there is no newer one; 0: never. */
+  /** Time after its end for which an answer is shown if there is no newer one; 0: never. */
   readonly staleMaxSeconds: number;
-  /** After a failure the next attempt waits for so long, where there is an answer to show. */
+  /** Time until the next attempt after a failure, if there is an answer to show. */
   readonly failureTtlSeconds: number;
-  /** The last part of its life, in percent, in which a popular answer is renewed; 0: none is. */
+  /** Last part of its lifetime, in percent, in which a popular answer is renewed; 0: never. */
   readonly refreshPercent: number;
 }
 
-/** What is known of one address. The cache alone changes it, but for the flight. */
+/** The cached state of one address. Only the cache changes it, except for the flight. */
 export class Place<Flight> extends Addressed implements Linked<Place<Flight>> {
   /** Null: there is only a flight. */
   entry: Entry | null = null;
@@ -35,18 +35,18 @@ export class Place<Flight> extends Addressed implements Linked<Place<Flight>> {
   hits = 0;
   /** Unix milliseconds; 0: no attempt has failed. */
   retryAt = 0;
-  /** The resolution that is under way. */
+  /** The resolution in progress. */
   flight: Flight | null = null;
   older: Place<Flight> | null = null;
   newer: Place<Flight> | null = null;
 }
 
-/** Times are Unix milliseconds. Least recently used answers leave first; flights stay until they end. */
+/** Times are Unix milliseconds. Least recently used answers are dropped first; flights stay until they end. */
 export class AnswerCache<Flight> {
   readonly #options: AnswerCacheOptions;
-  /** Those with an answer or a flight. */
+  /** Addresses with an answer or a flight. */
   readonly #places = new AddressTable<Place<Flight>>();
-  /** Those with an answer. */
+  /** Addresses with an answer. */
   readonly #kept = new RecencyList<Place<Flight>>();
   #entries = 0;
   #bytes = 0;
@@ -59,7 +59,7 @@ export class AnswerCache<Flight> {
     return this.#entries;
   }
 
-  /** An estimate. */
+  /** Estimated memory of the answers. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -68,20 +68,20 @@ export class AnswerCache<Flight> {
     return this.#places.find(ip);
   }
 
-  /** A place for the flight of an address that has none; `land` it when the flight has ended. */
+  /** Makes a place for the flight of an address without a place. Call `land` when the flight has ended. */
   open(ip: Address): Place<Flight> {
     const place = new Place<Flight>(ip);
     this.#places.add(place);
     return place;
   }
 
-  /** The flight has ended. */
+  /** Call when the flight has ended. */
   land(place: Place<Flight>): void {
     place.flight = null;
     if (place.entry === null) this.#places.delete(place);
   }
 
-  /** An answer that still lives, which counts as a hit, or one whose life is over and that is shown rather than none. */
+  /** A valid answer, which counts as a hit, or an expired one that may be shown if there is no newer one. */
   use(place: Place<Flight>, now: number): Entry | null {
     const { entry } = place;
     if (entry === null) return null;
@@ -91,7 +91,7 @@ export class AnswerCache<Flight> {
     return entry;
   }
 
-  /** An answer that is shown rather than none. */
+  /** An answer that may be shown if there is no newer one. */
   stale(place: Place<Flight>, now: number): Entry | null {
     const { entry } = place;
     if (entry === null || !this.#isShown(entry, now)) return null;
@@ -103,7 +103,7 @@ export class AnswerCache<Flight> {
     return isAnswer(entry) && !isOfFuture(entry, now) && now < entry.expiresAt + this.#options.staleMaxSeconds * 1_000;
   }
 
-  /** True once it is time to renew a popular answer, unless that failed a moment ago. */
+  /** Whether to renew a popular answer now; false if that failed recently. */
   isDue(place: Place<Flight>, now: number): boolean {
     const { entry, hits } = place;
     if (entry === null) return false;
@@ -111,15 +111,16 @@ export class AnswerCache<Flight> {
     return hits >= popularHits && entry.expiresAt - now < part && !this.isPutOff(place, now);
   }
 
-  /** An attempt has failed a moment ago. A time that is farther away is of a clock that was set back since. */
+  /** Whether an attempt failed recently. A later time comes from a clock that was set back since, and is ignored. */
   isPutOff({ retryAt }: Place<Flight>, now: number): boolean {
     return retryAt > now && retryAt <= now + this.#options.failureTtlSeconds * 1_000;
   }
 
   /**
-   * A failure does not replace an answer that can be shown; it only puts the next attempt off. An answer that may not be kept ends the one before.
+   * Stores the outcome of a resolution. A failure does not replace an answer that can be shown, but only delays the next attempt. An answer
+   * that must not be cached removes the previous one.
    *
-   * @returns whether what was known of the name before still counts.
+   * @returns whether the previous state of the name is still valid.
    */
   store(place: Place<Flight>, entry: Entry, now: number): boolean {
     if (this.failed(place, entry, now) || (hasFailedForward(entry) && this.#worsens(place, now))) return true;
@@ -129,9 +130,9 @@ export class AnswerCache<Flight> {
   }
 
   /**
-   * Keeps an answer that another replica got, or this one before its restart, if it is newer than what is kept, or that is of the future.
+   * Caches an answer of another replica, or of this one before its restart, if it is newer than the cached one, or if that is of the future.
    *
-   * @returns whether it lives, and is kept.
+   * @returns whether it was cached and has not expired.
    */
   adopt(place: Place<Flight>, entry: Entry, now: number): boolean {
     const { entry: kept } = place;
@@ -140,7 +141,7 @@ export class AnswerCache<Flight> {
     return isAlive(entry, now);
   }
 
-  /** @param entry  null where no nameserver answers. @returns whether there is an answer to show in place of the failure. */
+  /** @param entry  null: no nameserver answers. @returns whether it is a failure and there is an answer to show instead. */
   failed(place: Place<Flight>, entry: Entry | null, now: number): boolean {
     if (entry !== null && !isFailure(entry)) return false;
     if (this.stale(place, now) === null) return false;
@@ -148,7 +149,7 @@ export class AnswerCache<Flight> {
     return true;
   }
 
-  /** A renewal whose forward lookups fail does not replace an answer that lives, and that has them all. */
+  /** A renewal with failed forward lookups does not replace a valid answer whose forward lookups all succeeded. */
   #worsens(place: Place<Flight>, now: number): boolean {
     const { entry } = place;
     if (entry === null || !isAlive(entry, now) || hasFailedForward(entry)) return false;
@@ -164,7 +165,7 @@ export class AnswerCache<Flight> {
     this.#forget(place);
     const bytes = entrySize(entry);
     const { cacheEntriesMax, cacheBytesMax } = this.#options;
-    // It alone would push out all others.
+    // It alone exceeds the limit.
     if (bytes > cacheBytesMax) return;
     place.entry = entry;
     place.bytes = bytes;
@@ -172,14 +173,14 @@ export class AnswerCache<Flight> {
     this.#entries += 1;
     this.#bytes += bytes;
     while (this.#entries > cacheEntriesMax || this.#bytes > cacheBytesMax) {
-      // There is one: what is counted is in the list.
+      // The list is not empty: it has every counted entry.
       const oldest = this.#kept.oldest!;
       this.#forget(oldest);
       if (oldest.flight === null) this.#places.delete(oldest);
     }
   }
 
-  /** Its answer goes. Whoever calls sees to a place that has no flight either. */
+  /** Removes the answer. The caller must delete a place that has no flight either. */
   #forget(place: Place<Flight>): void {
     if (place.entry === null) return;
     this.#kept.remove(place);
@@ -199,7 +200,7 @@ function hasFailedForward({ names }: Entry): boolean {
   return names.some(({ forward }) => forward !== null && !isAnswer(forward));
 }
 
-/** An answer that fails validation is none to pass over: what was shown before may be what somebody wants to keep alive. */
+/** An answer that fails validation is no failure: it must replace the previous answer, which an attacker may want to keep. */
 export function isFailure(entry: Entry): boolean {
   return !isAnswer(entry) && entry.dnssec !== "bogus";
 }

@@ -1,4 +1,4 @@
-/** Where the names of an address lead in DNS. */
+/** Forward lookups of the names of an address. */
 
 import { type Address, embeddedIpv4, formatAddress, type Prefix, parseAddress } from "@netfacts/address";
 import type { NameserverPool } from "../dns/pool.ts";
@@ -9,16 +9,16 @@ import { type Bounds, findRecords, type RecordsFound } from "./record-search.ts"
 
 export interface ForwardLookupOptions {
   readonly pool: Pick<NameserverPool, "ask">;
-  /** Names of one answer that are shown. */
+  /** Most names of one answer that are shown. */
   readonly namesMax: number;
-  /** Names of one answer that are looked up; 0: none. */
+  /** Most names of one answer that are looked up; 0: none. */
   readonly forwardNamesMax: number;
   readonly openPrefixes: readonly Prefix[];
 }
 
 /**
- * What was found of an address, with where its names lead: at once where none of them is looked up. They share what is left of the time
- * and of the allowance.
+ * The finding for an address, with the forward confirmation of its names; no promise if none of them is looked up. The forward lookups share
+ * the rest of the time and of the allowance.
  */
 export function withForward(
   ip: Address,
@@ -41,11 +41,11 @@ export function withForward(
   }
   const address = formatAddress(ip);
   const type = ip.version === 4 ? "A" : "AAAA";
-  // Anybody may write a name of ours into a reverse zone of theirs: what the house calls it inside is not for them.
+  // Anybody may put our names into their own reverse zone. They must not learn the internal addresses of these names.
   const isSecret = (text: string) => {
     const reading = parseAddress(text);
     if (reading === null || isWithheld(reading, openPrefixes)) return true;
-    // A translated or tunnelled address shows the one inside.
+    // A translated or tunnelled address reveals the embedded one.
     const embedded = embeddedIpv4(reading);
     return embedded !== null && isWithheld(embedded, openPrefixes);
   };

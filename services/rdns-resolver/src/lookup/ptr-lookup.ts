@@ -1,4 +1,4 @@
-/** Lookups of addresses: kept answers first, and one resolution per address at a time, within one budget. */
+/** Lookups of addresses: from the cache first, else by one resolution per address at a time, within one budget. */
 
 import { type Address, reverseName } from "@netfacts/address";
 import { type Entry, type KeepingRules, makeEntry, type ResolutionStatus, timedOut } from "../domain/resolution.ts";
@@ -7,59 +7,59 @@ import { AnswerCache, type AnswerCacheOptions, isAlive, isFailure, type Place } 
 import { type ForwardLookupOptions, withForward } from "./forward-lookup.ts";
 import { findRecords } from "./record-search.ts";
 
-/** What is left of a budget for the way back, where a tenth of it is more: a busy process comes late to its timers. */
+/** Most time of a budget that is reserved for the reply, else a tenth of it: timers of a busy process are late. */
 const returnMs = 250;
 
-/** With less time than this a name is not asked about again. */
+/** A name is not asked about again if less time than this is left. */
 const askAgainMs = 50;
 
 export interface PtrLookupOptions extends ForwardLookupOptions, Omit<AnswerCacheOptions, "failureTtlSeconds"> {
   readonly clock: { now(): number };
   readonly rules: KeepingRules;
-  /** All that one lookup may take, whatever the nameservers do. */
+  /** Time limit of one lookup, in ms. */
   readonly budgetMs: number;
-  /** Queries of one lookup, with retries and over every transport. */
+  /** Most queries of one lookup, including retries, over all transports. */
   readonly queriesMax: number;
-  /** Resolutions at a time. */
+  /** Most concurrent resolutions. */
   readonly inFlightMax: number;
-  /** Asked before DNS; null: there are none. */
+  /** Shared cache, which is asked before DNS; null: none. */
   readonly shared: Pick<SharedAnswers, "get" | "replace"> | null;
   /** Called when a popular answer is renewed before its end. */
   readonly onRefresh: () => void;
 }
 
-/** Why there is no newer answer. */
+/** Reason why there is no newer answer. */
 export type Failure = ResolutionStatus | "unavailable" | "overloaded";
 
 export interface FoundEntry {
   readonly kind: "entry";
   readonly entry: Entry;
-  /** It was kept. */
+  /** It was cached. */
   readonly hit: boolean;
-  /** Its life is over, and no newer answer is to be had. */
+  /** It has expired, and there is no newer answer. */
   readonly stale: boolean;
-  /** What the attempt to renew a stale answer ended in; null where there was none. */
+  /** Failure of the attempt to renew a stale answer; null: there was no attempt. */
   readonly failure: Failure | null;
-  /** Unix milliseconds: from then on the same question may have another answer. */
+  /** Time from which the same question may have another answer, Unix milliseconds. */
   readonly freshUntil: number;
   readonly queries: number;
   readonly durationMs: number;
 }
 
-/** `unavailable`: no nameserver answers; `overloaded`: too many resolutions already. */
+/** `unavailable`: no nameserver answers. `overloaded`: too many resolutions are in progress. */
 export type LookupResult = FoundEntry | { readonly kind: "unavailable" | "overloaded" };
 
-/** `isShared`: it was among the shared answers. */
+/** `isShared`: it comes from the shared cache. */
 type Resolution =
   | { readonly kind: "entry"; readonly entry: Entry; readonly queries: number; readonly isShared: boolean }
   | { readonly kind: "unavailable" };
 
-/** What is shown to whom nobody answered in time. */
+/** The finding if no answer came in time. */
 const unanswered = { status: "timeout", names: [], namesTotal: 0, ttl: null, dnssec: null, forward: [] } as const;
 
 const noEffort = { queries: 0, durationMs: 0 };
 
-/** A resolution that others may wait for too. */
+/** A resolution in progress, for which several lookups may wait. */
 interface Flight {
   readonly deadline: number;
   readonly resolution: Promise<Resolution>;
@@ -87,7 +87,7 @@ export class PtrLookup {
     return this.#inFlight;
   }
 
-  /** Within the time that is left for the answer, and within the budget of a lookup. */
+  /** Ends within the time left for the answer, and within the budget of a lookup. */
   async lookup(ip: Address, timeLeftMs: number): Promise<LookupResult> {
     const now = this.#options.clock.now();
     let place = this.#cache.find(ip);
@@ -136,23 +136,23 @@ export class PtrLookup {
     };
   }
 
-  /** Half of the flights stay for those who wait for an answer. */
+  /** Renews an answer. Half of the flights are reserved for lookups that wait. */
   #refresh(place: Place<Flight>, ip: Address): void {
     if (place.flight !== null || this.#inFlight >= this.#options.inFlightMax / 2) return;
     this.#options.onRefresh();
-    // Requests that join it get its error.
+    // Lookups that join the flight get its error.
     this.#fly(place, ip, performance.now() + this.#options.budgetMs).resolution.catch(() => {});
   }
 
   #fly(place: Place<Flight>, ip: Address, deadline: number): Flight {
     this.#inFlight += 1;
-    // Ends in a later turn than this one, as it asks first.
+    // It cannot end before it is set: it waits for a reply first.
     const flight: Flight = { deadline, resolution: this.#resolve(place, ip, deadline) };
     place.flight = flight;
     return flight;
   }
 
-  /** A flight may last longer than one of those who wait for it can. */
+  /** Waits for a flight that may last longer than this lookup. */
   async #within(flight: Flight, deadline: number): Promise<Resolution> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<Resolution>((resolve) => {
@@ -190,7 +190,7 @@ export class PtrLookup {
       const whole = finding instanceof Promise ? await finding : finding;
       const now = clock.now();
       const entry = makeEntry(whole, now, rules);
-      // What somebody in a hurry did not wait for is not kept from others.
+      // A timeout of a lookup with little time is not stored, so that others can try again.
       const isWhole = !isHurried || !timedOut(entry);
       if (isWhole && !this.#cache.store(place, entry, now)) shared?.replace(name, entry, known !== null);
       return { kind: "entry", entry, queries: queriesMax - bounds.allowance.left, isShared: false };
@@ -201,13 +201,13 @@ export class PtrLookup {
   }
 }
 
-/** Who asked first may have had less time: the name is asked about again with ours. */
+/** Whether the flight timed out because its first lookup had less time: then this lookup asks again. */
 function isCutShort(resolution: Resolution, flight: Flight, deadline: number): boolean {
   if (resolution.kind !== "entry" || !timedOut(resolution.entry)) return false;
   return flight.deadline < deadline && performance.now() < deadline - askAgainMs;
 }
 
-/** Null: an answer, or one that fails validation. */
+/** Null: the resolution is an answer, or one that fails validation. */
 function failureOf(resolution: Resolution | { readonly kind: "overloaded" }): Failure | null {
   if (resolution.kind !== "entry") return resolution.kind;
   return isFailure(resolution.entry) ? resolution.entry.status : null;

@@ -1,4 +1,4 @@
-/** Things in the order of their last use, linked through themselves: no operation needs memory or looks at more than two neighbours. */
+/** Items in the order of their last use, linked by their own members: no operation allocates, or touches more than two neighbours. */
 
 export interface Linked<T> {
   /** Neighbours; null at the ends, and outside the list. */
@@ -14,7 +14,7 @@ export class RecencyList<T extends Linked<T>> {
     return this.#oldest;
   }
 
-  /** One that is not in the list becomes the newest. */
+  /** Adds an item that is not in the list, as the newest. */
   add(item: T): void {
     item.older = this.#newest;
     if (this.#newest === null) this.#oldest = item;
@@ -22,7 +22,7 @@ export class RecencyList<T extends Linked<T>> {
     this.#newest = item;
   }
 
-  /** One of the list leaves it. */
+  /** Removes an item of the list. */
   remove(item: T): void {
     const { older, newer } = item;
     if (older === null) this.#oldest = newer;
@@ -33,7 +33,7 @@ export class RecencyList<T extends Linked<T>> {
     item.newer = null;
   }
 
-  /** One of the list becomes the newest. */
+  /** Makes an item of the list the newest. */
   touch(item: T): void {
     if (item === this.#newest) return;
     this.remove(item);

@@ -1,4 +1,4 @@
-/** The records of one name: aliases followed to their end, within a deadline and an allowance of queries. */
+/** Finds the records of one name: follows aliases to their end, within a deadline and an allowance of queries. */
 
 import type { Allowance, Outcome } from "../dns/exchange.ts";
 import type { Nameserver } from "../dns/nameserver.ts";
@@ -7,7 +7,7 @@ import { type DnssecState, weakestState } from "../domain/dnssec.ts";
 import { type ChainTarget, followChain, type RecordType } from "../domain/name-chain.ts";
 import { negativeTtl, type ResolutionStatus } from "../domain/resolution.ts";
 
-/** Aliases between a question and its records. RFC 2317 needs one; circles end here. */
+/** Most aliases between a question and its records. RFC 2317 needs one; the limit ends loops. */
 const aliasesMax = 8;
 
 export interface RecordQuestion {
@@ -15,7 +15,7 @@ export interface RecordQuestion {
   readonly type: RecordType;
 }
 
-/** What bounds one lookup, over all of its questions. */
+/** Limits of one lookup, for all of its questions. */
 export interface Bounds {
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
@@ -24,17 +24,17 @@ export interface Bounds {
 
 export interface RecordsFound {
   readonly status: ResolutionStatus;
-  /** Ascending, each once; empty unless the status is `ok`. */
+  /** Ascending, without duplicates; empty unless the status is `ok`. */
   readonly targets: readonly ChainTarget[];
-  /** The smallest TTL of everything that the outcome rests on, in seconds; null where DNS gives none. */
+  /** Smallest TTL of all records that the outcome depends on, in seconds; null: DNS gives none. */
   readonly ttl: number | null;
-  /** Null where nothing was answered. */
+  /** Null: there was no answer. */
   readonly dnssec: DnssecState | null;
 }
 
 type Answered = Extract<Outcome, { kind: "answer" }>;
 
-/** Where a nameserver says nothing of validation for so long, it is taken not to validate. */
+/** Whether a nameserver validates. If this is unknown until the deadline, false. */
 function knownBy(server: Nameserver, deadline: number): boolean | Promise<boolean> {
   const known = server.validates();
   return typeof known === "boolean" ? known : until(known, deadline);
@@ -52,7 +52,7 @@ async function until(known: Promise<boolean>, deadline: number): Promise<boolean
   }
 }
 
-/** At once where the nameserver is known, as nearly always. */
+/** The state of an answer. Needs no promise if the nameserver is known, as nearly always. */
 function stateOf({ answer, server }: Answered, deadline: number): DnssecState | Promise<DnssecState> {
   if (answer.authentic) {
     server.authenticated();
@@ -67,8 +67,8 @@ function unsigned(validates: boolean): DnssecState {
 }
 
 /**
- * A nameserver that validates fails both for what it cannot get and for what fails validation. Only the latter it gives when told not to
- * check (CD, RFC 4035 §3.2.2), and fails again when it is to check: a failure that passes by itself gives an answer instead.
+ * Finds out why a nameserver that validates failed: it could not get the answer, or the answer fails validation. In the second case it
+ * answers if it must not validate (CD, RFC 4035 §3.2.2), and fails again if it must. A temporary failure gives an answer instead.
  */
 async function secondOpinion(
   pool: Pick<NameserverPool, "ask">,
@@ -87,7 +87,7 @@ async function secondOpinion(
   return again.kind === "failed" && again.servers.includes(server) ? "bogus" : "failed";
 }
 
-/** Resolvers follow aliases themselves; where one stops early, the rest is asked for by further questions. */
+/** Finds records through aliases. Resolvers follow aliases themselves; if one stops early, further questions follow the rest. */
 export async function findRecords(
   pool: Pick<NameserverPool, "ask">,
   question: RecordQuestion,
@@ -102,7 +102,7 @@ export async function findRecords(
     let outcome = await pool.ask({ name: asked.name, type: asked.type, allowance }, deadline);
     if (outcome.kind === "unavailable") return "unavailable";
     if (outcome.kind === "failed") {
-      // Of a name's addresses only the failure is shown.
+      // For forward lookups the record shows only the failure, not its reason.
       const isUnclear = question.type === "PTR" && outcome.status === "servfail";
       const opinion = isUnclear ? await secondOpinion(pool, asked, outcome.servers, bounds) : "failed";
       if (typeof opinion === "string") {
@@ -120,7 +120,7 @@ export async function findRecords(
     if (chain.broken) return { status: "servfail", targets: [], ttl: null, dnssec };
     if (targets.length > 0)
       return { status: "ok", targets, ttl: targets.reduce((least, { ttl }) => Math.min(least, ttl), aliasTtl), dnssec };
-    // The code of an answer with aliases is that of the last name (RFC 6604).
+    // The response code of an answer with aliases applies to the last name (RFC 6604).
     const isAbsent = answer.rcode !== 0;
     if (isAbsent || chain.aliases === 0 || answer.soa !== null) {
       const ttl = negativeTtl(answer.soa);

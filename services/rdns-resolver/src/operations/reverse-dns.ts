@@ -18,7 +18,7 @@ export interface ReverseDnsDeps {
   readonly lookup: Pick<PtrLookup, "lookup">;
   readonly clock: { now(): number };
   readonly openPrefixes: readonly Prefix[];
-  /** Called with every outcome, and with the answer where there is one of DNS. */
+  /** Called with every outcome, and with the answer if it comes from DNS. */
   readonly observe: (outcome: ReverseDnsRecord["status"] | Failure, found: FoundEntry | null) => void;
 }
 

@@ -1,4 +1,4 @@
-/** The shared store in JetStream: one stream with the last message of each subject. */
+/** The shared store in JetStream: one stream that keeps the last message of each subject. */
 
 import { sharedAnswersStream, sharedAnswersSubject } from "@netfacts/contracts";
 import {
@@ -17,14 +17,14 @@ export interface JetStreamStoreOptions extends SharedStoreOptions {
   readonly connection: Pick<ConnectOptions, "servers" | "name" | "access">;
 }
 
-/** Between two attempts to make the stream. */
+/** Interval of attempts to make the stream. */
 const retryMs = 5_000;
-/** A larger text costs more than the queries that it saves. */
+/** Longest text: a longer one costs more than the queries that it saves. */
 const textBytesMax = 64 * 1024;
 const notFound = 404;
 const noResponders = "503";
 
-/** Resolves when there is a connection, however long that takes. The stream may come later: until then nothing is kept. */
+/** Resolves when there is a connection, without a time limit. The stream may be made later: until then nothing is stored. */
 export async function openJetStreamStore(options: JetStreamStoreOptions): Promise<SharedStore> {
   const nc = await connect(options.connection);
   const store = new JetStreamStore(nc, await nc.jetstreamManager({ checkAPI: false }), options);
@@ -67,14 +67,14 @@ class JetStreamStore implements SharedStore {
       if ((reply.headers?.code ?? 0) !== 0) throw new Error(`JetStream: ${reply.headers?.description}`);
       return reply.string();
     } catch (error) {
-      // The stream is gone, or the server that has it.
+      // The stream, or the server that has it, is gone.
       if ((error as NatsError).code === noResponders) void this.#make();
       throw error;
     }
   }
 
   put(key: string, text: string): void {
-    // The client would hold what it cannot send, without end.
+    // The client would buffer messages that it cannot send, without limit.
     if (!this.#connected || !this.#isMade || this.#nc.isClosed() || this.#nc.isDraining()) return;
     if (text.length <= textBytesMax && Buffer.byteLength(text) <= textBytesMax) this.#nc.publish(`${sharedAnswersSubject}.${key}`, text);
   }

@@ -1,4 +1,4 @@
-/** What DNS answered, shared by replicas: written as texts, and believed only as far as this process could have got it from DNS itself. */
+/** Answers of DNS that replicas share as texts. A text is trusted only if this process could have got the same answer from DNS. */
 
 import { createHash } from "node:crypto";
 import { ForwardConfirmation } from "@netfacts/contracts";
@@ -16,24 +16,24 @@ export interface SharedAnswersOptions {
   readonly clock: { now(): number };
   readonly rules: KeepingRules;
   readonly namesMax: number;
-  /** The longest wait for one answer. */
+  /** Longest wait for one answer, in ms. */
   readonly waitMs: number;
-  /** Settings that shape an answer: processes with other ones share nothing with this one. */
+  /** Settings that affect answers: only processes with equal settings share answers. */
   readonly shapedBy: readonly unknown[];
   readonly onRead: (outcome: ReadOutcome) => void;
   readonly onWrite: () => void;
   readonly onFault: (reason: string) => void;
 }
 
-/** Changes with the form of the text. */
+/** Version of the text's form. */
 const form = "1";
-/** Reads at a time: with more under way, DNS is the quicker way. */
+/** Most concurrent reads: beyond that, DNS is faster. */
 const readsMax = 256;
-/** After a failure nobody waits for the store for so long. */
+/** Time after a failure in which the store is not read. */
 const pauseMs = 1_000;
-/** What lives shorter costs more to share than to ask for again. */
+/** Shortest lifetime of a shared answer: it costs more to share shorter ones than to ask DNS again. */
 const lifeMinSeconds = 10;
-/** In place of an answer that does not count any more. */
+/** Text that replaces an answer that is no longer valid. */
 const ended = "ended";
 
 const Whole = Type.Integer({ minimum: 0 });
@@ -70,10 +70,10 @@ export class SharedAnswers {
   }
 
   /**
-   * An answer of this name, which may have expired; null: none, or none in time. Never rejects.
+   * The shared answer for a name, which may have expired; null: none, or none in time. Never rejects.
    *
-   * @param name  as it is looked up
-   * @param deadline  on the clock of `performance.now()`; a quarter of the time until then is waited for at most
+   * @param name      name of the question
+   * @param deadline  on the clock of `performance.now()`; waits for at most a quarter of the time until then
    */
   async get(name: string, deadline: number): Promise<Entry | null> {
     const { store, waitMs, onRead, onFault } = this.#options;
@@ -100,9 +100,9 @@ export class SharedAnswers {
   }
 
   /**
-   * Shares an answer; one that is not worth it ends the one before.
+   * Shares an answer. If it is not to be shared, removes the previous one.
    *
-   * @param isKnown  whether there is one before.
+   * @param isKnown  whether there is a previous one.
    */
   replace(name: string, entry: Entry, isKnown: boolean): void {
     const isShared = isAnswer(entry) && entry.expiresAt - entry.storedAt >= lifeMinSeconds * 1_000;
@@ -115,7 +115,7 @@ export class SharedAnswers {
     return `${this.#scope}.${name.replaceAll(".", "-")}`;
   }
 
-  /** Null: not the text of an entry, or of one that this process would not have kept, or not for so long. */
+  /** Null: the text is not an entry, or one that this process would not have cached, or not for so long. */
   #read(text: string): Entry | null {
     let value: unknown;
     try {

@@ -1,18 +1,18 @@
-/** Texts by key that outlive a process, and that replicas share: a cache, which may lose anything at any time. */
+/** Cache of texts by key that outlives a process and is shared by replicas. It may lose any text at any time. */
 
 export interface SharedStore {
-  /** The text that was put last; null: there is none. Rejects when that is not known within the time. */
+  /** The last text; null: there is none. Rejects if the store does not answer in time. */
   get(key: string, waitMs: number): Promise<string | null>;
-  /** Keeps a text; one that cannot be kept is dropped. Keys are letters, digits, `-` and `.`. */
+  /** Stores a text, or drops it if that is not possible. Keys are letters, digits, `-` and `.`. */
   put(key: string, text: string): void;
   close(): Promise<void>;
 }
 
 export interface SharedStoreOptions {
-  /** What all texts together may take. The oldest leave first. */
+  /** Maximum size of all texts together. The oldest are removed first. */
   readonly bytesMax: number;
-  /** No text stays longer. */
+  /** Maximum age of a text. */
   readonly ageMaxSeconds: number;
-  /** Called when the store cannot be used, and why. */
+  /** Called with the reason when the store cannot be used. */
   readonly onFault: (reason: string) => void;
 }

@@ -1,4 +1,4 @@
-/** The shared store of one process: a file that outlives it. */
+/** The shared store of the one-process form: a file that outlives the process. */
 
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
@@ -13,15 +13,15 @@ export interface SqliteStoreOptions extends SharedStoreOptions {
 }
 
 const retryMsDefault = 60_000;
-/** Texts are written together: what a transaction costs is spent once. */
+/** Interval of writes: texts are written together, so that they share the cost of a transaction. */
 const flushMs = 50;
 const pendingMax = 200;
 const textBytesMax = 64 * 1024;
-/** A row besides its text: an estimate. */
+/** Estimated size of a row without its key and text. */
 const rowBytes = 120;
-/** As `sizeOf` counts. */
+/** The size of a row, as `sizeOf` computes it. */
 const rowSize = `(length(CAST(text AS BLOB)) + length(key) + ${rowBytes})`;
-/** What leaves when there is no more room, so that room is not made for each text. */
+/** Share that is removed when the file is full, so that this is not necessary for each text. */
 const evictedShare = 0.1;
 
 const schema = `
@@ -30,7 +30,7 @@ const schema = `
   CREATE TABLE IF NOT EXISTS texts (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, put_at INTEGER NOT NULL, text TEXT NOT NULL);
 `;
 
-/** Only the owner may read the file. Never throws: a file that cannot be used is removed and made anew, and without one nothing is kept until it is opened again. */
+/** Opens a file that only its owner may read. Never throws: an unusable file is replaced; if that fails, nothing is stored until a later retry. */
 export function openSqliteStore(options: SqliteStoreOptions): SharedStore {
   return new SqliteStore(options);
 }
@@ -115,7 +115,7 @@ class SqliteStore implements SharedStore {
     }
   }
 
-  /** The oldest leave; what is too old is among them. */
+  /** Removes the oldest texts, which include all that are too old. */
   #makeRoom({ cut, sizeUpTo, evict }: Statements): void {
     while (this.#bytes > this.#options.bytesMax) {
       const last = cut.get(evictedShare)?.number ?? null;
@@ -131,7 +131,7 @@ class SqliteStore implements SharedStore {
     this.#open(true);
   }
 
-  /** With a full disk, or none, nothing is kept until the file is opened again. */
+  /** Closes the file after an error, such as a full disk. Nothing is stored until it is opened again. */
   #fail(error: Error): void {
     this.#options.onFault(error.message);
     this.#retryAt = performance.now() + (this.#options.retryMs ?? retryMsDefault);
@@ -140,7 +140,7 @@ class SqliteStore implements SharedStore {
     try {
       this.#database?.close();
     } catch {
-      // It is not used any more.
+      // The database is not used any more.
     }
     this.#database = null;
   }
@@ -150,7 +150,7 @@ class SqliteStore implements SharedStore {
     try {
       const database = new DatabaseSync(path);
       this.#database = database;
-      // It names addresses that clients asked about. Logs that SQLite makes get the mode of the file.
+      // The file names addresses that clients asked about. SQLite's own logs get the mode of the file.
       for (const file of filesOf(path)) if (existsSync(file)) chmodSync(file, 0o600);
       database.exec(schema);
       this.#statements = {
@@ -168,7 +168,7 @@ class SqliteStore implements SharedStore {
     } catch (error) {
       this.#fail(error as Error);
       if (!mayRemove) return;
-      // A damaged file is made anew.
+      // Replace a damaged file.
       try {
         for (const file of filesOf(path)) rmSync(file, { force: true });
       } catch {
