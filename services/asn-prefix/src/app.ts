@@ -1,4 +1,4 @@
-/** The service `asn-prefix`: answers `asn` and `prefix` from the generation in service, and what changed from all that are kept. */
+/** The service `asn-prefix`: answers about ASes and prefixes from the generation in service, and about changes from all kept snapshots. */
 
 import { createResponder, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
 import { type PastThread, serveChanges, servePast } from "@netfacts/pod";
@@ -8,18 +8,18 @@ import type { DatasetHolder } from "@netfacts/snapshot";
 export interface AsnPrefixDeps {
   readonly messaging: Messaging;
   readonly dataset: DatasetHolder;
-  /** null: questions about the past are not answered. */
+  /** Thread for questions about the past; null: they are not answered. */
   readonly past?: PastThread | null;
   readonly clock: { now(): number };
-  /** Told of failures that the caller must not see. */
+  /** Called with failures that the caller must not see. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;
-  /** Told why questions about the past cannot be served; the others are. */
+  /** Called with the reason if questions about the past cannot be answered. Others are answered nevertheless. */
   readonly onNoPast?: (cause: unknown) => void;
 }
 
 export interface AsnPrefixApp {
   start(): Promise<void>;
-  /** Takes nothing new and finishes what was taken. */
+  /** Accepts no more questions and finishes pending ones. */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Settings of the process of `asn-prefix`: only those of every service that answers from snapshots. */
+/** Settings of the process of `asn-prefix`, which are those of all services that answer from snapshots. */
 
 import { type PodConfig, podConfigSchema } from "@netfacts/pod/open-pod";
 import { loadConfig } from "@netfacts/runtime";

@@ -1,4 +1,4 @@
-/** The process of `asn-prefix`: it takes questions once it has a snapshot. */
+/** The process of `asn-prefix`, which accepts questions when it has a snapshot. */
 
 import { runMain, startTelemetry } from "@netfacts/runtime/telemetry";
 
@@ -6,7 +6,7 @@ const service = "asn-prefix";
 
 await runMain(async () => {
   const telemetry = await startTelemetry({ service });
-  // Only now: what is imported earlier is not instrumented.
+  // Import only now: earlier imports are not instrumented.
   const { runService, systemClock } = await import("@netfacts/runtime");
   const { openPod } = await import("@netfacts/pod/open-pod");
   const { buildApp } = await import("./app.ts");

@@ -10,18 +10,18 @@ import { answerIpTogether, createOperations } from "./operations/operations.ts";
 export interface IpRoutingDeps {
   readonly messaging: Messaging;
   readonly dataset: DatasetHolder;
-  /** null: questions about the past are not answered. */
+  /** Thread for questions about the past; null: they are not answered. */
   readonly past?: PastThread | null;
   readonly clock: { now(): number };
-  /** Told of failures that the caller must not see. */
+  /** Called with failures that the caller must not see. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;
-  /** Told why questions about the past cannot be served; the others are. */
+  /** Called with the reason if questions about the past cannot be answered. Others are answered nevertheless. */
   readonly onNoPast?: (cause: unknown) => void;
 }
 
 export interface IpRoutingApp {
   start(): Promise<void>;
-  /** Takes nothing new and finishes what was taken. */
+  /** Accepts no more questions and finishes pending ones. */
   stop(): Promise<void>;
 }
 

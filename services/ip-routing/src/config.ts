@@ -1,4 +1,4 @@
-/** Settings of the process of `ip-routing`: only those of every service that answers from snapshots. */
+/** Settings of the process of `ip-routing`, which are those of all services that answer from snapshots. */
 
 import { type PodConfig, podConfigSchema } from "@netfacts/pod/open-pod";
 import { loadConfig } from "@netfacts/runtime";

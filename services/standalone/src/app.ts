@@ -14,24 +14,24 @@ export interface StandaloneDeps {
   readonly gateway: GatewayConfig;
   readonly resolver: RdnsConfig;
   readonly snapshots: SnapshotStore;
-  /** Where `snapshots` are, for the loader's thread. */
+  /** Folder of `snapshots`, for the loader threads. */
   readonly snapshotsFolder: string;
-  /** File of what DNS answered, so that a restart does not ask again. */
+  /** File with the answers of DNS, so that a restart does not ask again. */
   readonly answersFile: string;
   readonly ipv4Index?: Ipv4IndexForm;
   readonly past?: PastOptions;
   readonly store: Store;
   readonly clock: { now(): number };
-  /** A logger for the named service. */
+  /** Makes a logger for the named service. */
   readonly log: (service: string) => Logger;
 }
 
 export interface Standalone {
   readonly gateway: Gateway;
   readonly dataset: SnapshotFollower;
-  /** Snapshots that could not be loaded, and why. */
+  /** Snapshots that could not be loaded, with the errors. */
   readonly refused: ReadonlyMap<string, Error>;
-  /** Loads the current snapshot and starts every service but the listener, which is the gateway's `listen`. */
+  /** Loads the current snapshot and starts all services. `gateway.listen` starts the listener. */
   start(): Promise<void>;
   /** Finishes what is in flight; the store stays open. */
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Settings of the one-process form, beside those of the gateway and the resolver: where it listens and keeps its state. */
+/** Settings of the one-process form that the gateway and the resolver do not have: state folder, sources, metrics and log. */
 
 import { fetchConfigSchema, observationsConfigSchema } from "@netfacts/ingest/app";
 import { logLevels } from "@netfacts/runtime";

@@ -1,4 +1,4 @@
-/** The data a start begins with: what is there already, the sources that were named, or the samples. */
+/** The data at a start: those that exist, an import of the configured sources, or the samples. */
 
 import {
   type FetchConfig,
@@ -18,22 +18,22 @@ import type { Store } from "@netfacts/storage";
 export interface FirstDataOptions {
   readonly snapshots: SnapshotStore;
   readonly store: Store;
-  /** Where what is fetched is kept. */
+  /** Folder of fetched files. */
   readonly stateFolder: string;
   readonly fetching: FetchConfig;
-  /** How uploaded observations are opened; absent: there are none. */
+  /** Database of uploaded observations; absent: there is none. */
   readonly observations?: ObservationSource;
-  /** A sources.yaml to import; empty: none was named. */
+  /** Path of a sources.yaml to import; empty: none is configured. */
   readonly sources: string;
-  /** The sources.yaml of the samples. */
+  /** Path of the sources.yaml of the samples. */
   readonly samples: string;
   readonly out: NodeJS.WriteStream;
   readonly signal: AbortSignal;
 }
 
 /**
- * Imports when sources were named or nothing is there yet. Throws `IngestError` or `SourcesFileError` when nothing can be
- * served; a list or a source that is at fault is told where data are there, and they go on serving.
+ * Imports if sources are configured or there are no data. Throws `IngestError` or `SourcesFileError` if there are no data to serve. If an
+ * import fails but there are data, prints the error, and these data remain in service.
  */
 export async function ensureData({ snapshots, sources, samples, out, signal, ...where }: FirstDataOptions): Promise<void> {
   const current = await snapshots.currentId();
@@ -53,7 +53,7 @@ interface RunOnceOptions extends Omit<FirstDataOptions, "sources" | "samples"> {
   readonly showReport: boolean;
 }
 
-/** One run, audited, and kept in the store whatever becomes of it. */
+/** Runs one import, and records it in the audit log and in the store, even if it fails. */
 async function runOnce({
   snapshots,
   store,
@@ -90,7 +90,7 @@ async function runOnce({
     await save("succeeded", report);
     if (showReport) out.write(reportText(report));
   } catch (error) {
-    // What ended the run is told, also where its record cannot be kept (a full disk ends both).
+    // Report the error of the run even if its record cannot be saved: a full disk causes both.
     await save("failed", error instanceof IngestError ? error.report : null).catch(() => {});
     throw error;
   }

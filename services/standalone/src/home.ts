@@ -1,23 +1,23 @@
-/** The state folder and its one owner. */
+/** The state folder and its owner, one process at a time. */
 
 import { accessSync, closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDiskFull, isNotWritable, makeFolder, tryFileLock } from "@netfacts/storage";
 
-/** Who holds the folder, as it says itself: for messages. In a container, the number is that of its own. */
+/** The owner of the folder by its own report, for messages. In a container, `pid` is a number of that container. */
 export interface Owner {
   readonly pid: number;
   readonly url: string;
 }
 
-/** Two starts at the same time: one of them has the lock within this. */
+/** Longest wait for the lock: of two concurrent starts, one gets it within this time. */
 const lockWaitMs = 500;
 
-/** Another process holds the folder. */
+/** Another process owns the folder. */
 export class HomeTakenError extends Error {
   override readonly name = "HomeTakenError";
 
-  /** @param owner  null: it has not said who it is yet. */
+  /** @param owner  null: it has not written its data yet. */
   constructor(folder: string, owner: Owner | null) {
     const who = owner === null ? "another process" : `process ${owner.pid} (${owner.url})`;
     super(`${folder} is in use by ${who}; stop it, or choose another folder with NETFACTS_HOME=`);
@@ -27,7 +27,7 @@ export class HomeTakenError extends Error {
 /** The folder cannot be made or written. */
 export class HomeError extends Error {
   override readonly name = "HomeError";
-  /** Of the system's error. */
+  /** Code of the system's error. */
   readonly code: string | undefined;
 
   constructor(folder: string, cause: NodeJS.ErrnoException) {
@@ -44,19 +44,19 @@ function homeFault({ code, message }: NodeJS.ErrnoException): string {
   return `cannot be used (${message})`;
 }
 
-/** The hold on a folder. */
+/** Ownership of a folder. */
 export interface Home {
   readonly folder: string;
-  /** Tells a second instance where this one answers. */
+  /** Writes the URL of this process, for the error message of a second one. */
   answersAt(url: string): void;
   release(): void;
 }
 
 /**
- * Takes the folder for this process; it is made when missing. The system holds the lock, so that it ends with the process however that ends, and
- * holds between containers that share the folder. What a crashed owner left is taken over.
+ * Takes the folder for this process, and makes it if it is missing. The lock is the system's: it ends with the process in any case, and works
+ * between containers that share the folder. The state of a crashed owner is taken over.
  *
- * Throws `HomeTakenError` when a living process holds it, `HomeError` when it cannot be written.
+ * Throws `HomeTakenError` if a running process owns it, `HomeError` if it cannot be written.
  */
 export function takeHome(folder: string, url: string): Home {
   try {
@@ -67,12 +67,12 @@ export function takeHome(folder: string, url: string): Home {
 }
 
 function take(folder: string, url: string): Home {
-  // The log and the store name clients and what they asked.
+  // The log and the store have the addresses and requests of clients.
   makeFolder(folder, 0o700);
   const path = join(folder, "owner.json");
   const unlock = lock(join(folder, "owner.lock"));
   if (unlock === null) throw new HomeTakenError(folder, readOwner(path));
-  // Of an owner that crashed: nobody is to be told of it.
+  // The file of a crashed owner must not appear in messages.
   rmSync(path, { force: true });
   const answersAt = (answering: string): void => {
     const next = `${path}.next`;
@@ -95,13 +95,13 @@ function take(folder: string, url: string): Home {
   };
 }
 
-/** The file stays: whoever waits for the lock of a removed one would not meet whoever makes another. */
+/** The lock file is never removed: a process that waits for the lock of a removed file would not conflict with one that makes a new file. */
 function lock(path: string): (() => void) | null {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    // SQLite has no code for what is wrong, and reads what it may not write.
+    // Check access here: SQLite has no error code for this, and opens a file that it may only read.
     accessSync(path, constants.R_OK | constants.W_OK);
   }
   return tryFileLock(path, lockWaitMs);

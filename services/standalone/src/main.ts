@@ -4,7 +4,7 @@ import { runMain, startTelemetry } from "@netfacts/runtime/telemetry";
 
 await runMain(async () => {
   const telemetry = await startTelemetry({ service: "netfacts" });
-  // Only now: what is imported earlier is not instrumented.
+  // Import only now: earlier imports are not instrumented.
   const { start } = await import("./start.ts");
   await start(telemetry);
 });

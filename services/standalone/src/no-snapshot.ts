@@ -1,17 +1,17 @@
-/** Why the one-process form has no snapshot to serve, and what to do. */
+/** The reason why the one-process form has no snapshot to serve, with the remedy. */
 
 import type { SnapshotStore } from "@netfacts/snapshot";
 
 /**
- * @param refused  what is wrong with each snapshot that was refused.
- * @param folder   where they are.
+ * @param refused  fault of each refused snapshot.
+ * @param folder   folder of the snapshots.
  */
 export async function noSnapshotText(
   refused: readonly string[],
   snapshots: Pick<SnapshotStore, "currentId">,
   folder: string,
 ): Promise<string> {
-  // Who imported over it, or removed it, would lose it.
+  // No remedy here: an import or a removal would lose the snapshot.
   if (refused.some((reason) => reason.includes("the newer version of Netfacts"))) return refused.join("; ");
   if (refused.length > 0) return `${refused.join("; ")}; import again with SOURCES=, or remove ${folder} to start with the sample dataset`;
   try {

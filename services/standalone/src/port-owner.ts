@@ -1,4 +1,4 @@
-/** Who listens on a port, as far as this system and this user may know. */
+/** Checks ports before the start, and finds the process that listens on a port, if this user may know it. */
 
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
@@ -6,9 +6,9 @@ import { basename } from "node:path";
 import { addressOf, type ListenPlace, listenFault } from "@netfacts/runtime";
 
 /**
- * Each place is tried, also one with any free port (0): its host may be none of this machine. Below 0: there is no such listener.
+ * Tries to listen at each place, even with port 0 (any free port): its host may not belong to this machine. A port below 0 means no listener.
  *
- * @throws with one clear line when two listeners are to share a port, or one of their places cannot be listened on.
+ * @throws with one clear line if two listeners have the same port, or one of them cannot listen.
  */
 export async function checkPorts(places: readonly ListenPlace[]): Promise<void> {
   const wanted = places.filter(({ port }) => port >= 0);
@@ -39,7 +39,7 @@ function ownerText(port: number): string {
   try {
     name = basename(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")[0] ?? "");
   } catch {
-    // It ended meanwhile, or belongs to somebody else: its number has to do.
+    // The process has ended, or belongs to another user: show only its number.
   }
   return ` by process ${pid}${name === "" ? "" : ` (${name})`}`;
 }
@@ -55,7 +55,7 @@ function findListener(port: number): number | null {
         if (inode !== undefined && inodes.has(inode)) return Number(pid);
       }
     } catch {
-      // Somebody else's process, or one that ended.
+      // The process has ended, or belongs to another user.
     }
   }
   return null;

@@ -1,4 +1,4 @@
-/** The start of the one-process form, step by step, and its stop. */
+/** Start and stop of the one-process form, step by step. */
 
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,18 +36,18 @@ const samples = join(root, "samples", "sources.yaml");
 /**
  * Takes the state folder, imports what is missing, starts all services and prints the welcome.
  *
- * @throws ConfigError with the faults of all settings; else what failed, after everything was given back.
+ * @throws ConfigError with the faults of all settings; else the error of the failed step, after all earlier steps were undone.
  */
 export async function start(telemetry: Telemetry): Promise<void> {
   const { own, gateway, resolver } = loadConfigs({
     own: () => loadConfig(standaloneConfigSchema),
-    // Nobody balances load over one process: unless asked to, its stop waits for nothing.
+    // One process has no load balancer, so by default its stop does not wait for draining.
     gateway: () => loadGatewayConfig({ DRAIN_SECONDS: "0", ...process.env }),
     resolver: () => loadRdnsConfig(),
   });
   const folder = resolve(root, own.NETFACTS_HOME);
   const home = takeHome(folder, `http://${urlHost(gateway.HOST)}:${gateway.PORT}`);
-  // What was taken or started so far, newest first; a start that fails gives it all back.
+  // Undo steps for all that was taken or started so far, oldest first. A failed start runs them in reverse.
   const undo: (() => Promise<void> | void)[] = [() => telemetry.stop(), () => home.release()];
   const stopping = new AbortController();
   const stopAll = async () => {
@@ -78,7 +78,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
     measureProcess(metrics);
     let isListening = false;
     const ready = () => isListening && !stopping.signal.aborted;
-    // Before all else, so that it is closed last: probes see a start and a stop.
+    // Start this before the services, so that it closes after them: probes can see a start and a stop.
     const operations = await startOperationsServer({
       host: own.TELEMETRY_HOST,
       port: own.TELEMETRY_PORT,
@@ -107,7 +107,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
       out: process.stdout,
       signal: stopping.signal,
     });
-    // The samples have no new versions, but observations may be uploaded beside them.
+    // The samples have no new versions, but observations may be uploaded in addition.
     const followed = sources === "" && (await isSample(snapshots)) ? samples : sources;
     const ingest = await startLocalIngest({
       config: own,
@@ -146,7 +146,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
     home.answersAt(url);
     if (followed !== "") await ingest.follow({ sources: followed, fetching: own });
     const operatorOrigin = app.gateway.operator?.listeningOrigin;
-    // Last, since its secret is shown once: a start that fails before has not used it up.
+    // Create the key last: its secret is shown only once, and a failed start would lose it.
     const firstKey = await createFirstKey(store);
     process.stdout.write(
       welcomeText({

@@ -1,15 +1,15 @@
-/** What the start tells the person in front of it. */
+/** The text that a start prints. */
 
 import type { CreatedKey } from "@netfacts/keys";
 import type { Generation } from "@netfacts/snapshot";
 
-/** An address that the samples and today's Internet both know. */
+/** An address that is in the samples and in today's Internet. */
 const exampleAddress = "193.0.6.139";
 
 export interface WelcomeOptions {
   readonly url: string;
   readonly operationsUrl: string;
-  /** null: operators are not served. */
+  /** null: there is no operators' listener. */
   readonly operatorUrl: string | null;
   readonly folder: string;
   readonly generation: Generation;
@@ -18,7 +18,7 @@ export interface WelcomeOptions {
   readonly hasConsole: boolean;
 }
 
-/** Lines for people. Commands can be pasted into a shell. The one that begins with `curl` works as it stands when the key is new. */
+/** Lines for people. Commands can be pasted into a shell; the `curl` command works unchanged if the key is new. */
 export function welcomeText({ url, operationsUrl, operatorUrl, folder, generation, firstKey, hasConsole }: WelcomeOptions): string {
   const { manifest } = generation;
   const names = Object.keys(manifest.sections).map((name) => name.replaceAll("_", " "));
@@ -62,7 +62,7 @@ function curlLine(url: string, key: string): string {
   return `curl -sS -H ${quote}Authorization: Bearer ${key}${quote} ${url}/api/v1/ip/${exampleAddress}`;
 }
 
-/** Quoted only where a shell would read it in another way. */
+/** The text for a shell, quoted only if necessary. */
 function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * Answers `/ip` from texts: what is the same for every address of a route is serialised once. Texts are kept as the bytes of UTF-8, a
- * character for each: half the memory of a text with a flag in it, and joined and sent without being encoded.
+ * Answers `/ip` from texts: the parts that are equal for all addresses of a route are serialised once. Each character of a cached text is a
+ * byte of UTF-8. So a text with a flag needs half the memory, and texts are joined and sent without encoding.
  */
 
 import { type Address, type AddressList, embeddedIpv4, type Prefix } from "@netfacts/address";
@@ -11,10 +11,10 @@ import { Kept, type Line, onePiece, type Place, type Second } from "./kept-lines
 
 const withoutMeta: View = { ...wholeRecord, meta: false };
 
-/** Bytes of kept texts, about 1.3 kB for each route. Beyond it all are forgotten, and made again when asked. */
+/** Most bytes of cached texts, about 1.3 kB for each route. Beyond it all are dropped, and made again on request. */
 const textsBytesMaxDefault = 80 << 20;
 
-/** An answer whose body goes on with `ending`, where that is there: what all of this second end with. */
+/** An answer. `ending`, if present, continues its body; all answers of the same second share it. */
 export interface IpAnswer extends RecordAnswer {
   readonly ending?: Uint8Array;
 }
@@ -27,26 +27,26 @@ export interface IpQuestionText {
 }
 
 /**
- * Answers by generation. Lines are kept by route entry where all addresses of the route share one place and there is nothing to
- * warn of, as nearly everywhere; else by place. Not to be shared between threads.
+ * Answers by generation. A line is cached by route entry if all addresses of the route share one place and there are no warnings, as for
+ * nearly all routes; else by place. Not to be shared between threads.
  */
 export class IpAnswers {
-  /** Of the generation in use; the others' is found again while they live, as questions may go on naming the one before. */
+  /** Cache of the generation in use. Those of other generations are in `#others`, because questions may still name the previous one. */
   #kept = new Kept(0, 0);
   #generation: Generation | null = null;
   readonly #others = new WeakMap<Generation, Kept>();
-  /** Of the addresses at hand: route entries, and both texts of their lines. */
+  /** Route entries of the current addresses, and both texts of their lines. */
   #routes = new Int32Array(0);
   readonly #middles: string[] = [];
   readonly #links: string[] = [];
   readonly #textsBytesMax: number;
 
-  /** @param options  `textsBytesMax`: of one generation, exceeded by one text at most. */
+  /** @param options  `textsBytesMax`: most bytes of texts of one generation, exceeded by at most one text. */
   constructor({ textsBytesMax = textsBytesMaxDefault }: { readonly textsBytesMax?: number } = {}) {
     this.#textsBytesMax = textsBytesMax;
   }
 
-  /** The body of an answer, a character for each byte: the same as serialising `ipRecord`, with its `meta` where that is wanted. */
+  /** The body of an answer, one character per byte: the same as the serialised `ipRecord`, with `meta` if it is wanted. */
   text(generation: Generation, { ip, text, requestId }: IpQuestionText, nowMs: number): string {
     this.#use(generation, nowMs);
     const line = this.#line(generation, ip, routeOf(generation, ip), nowMs);
@@ -60,11 +60,11 @@ export class IpAnswers {
   }
 
   /**
-   * The bodies of many answers at once, in order: each as `text` gives it.
+   * The bodies of many answers at once, in order; each as `text` returns it.
    *
    * @param requestIds one per address; null: no record has its `meta`.
    *
-   * Cost: a third of asking one by one where lines lie all over the memory, as the reads of all overlap.
+   * Cost: a third of single calls if lines are scattered in memory, because their reads overlap.
    */
   texts(generation: Generation, list: AddressList, requestIds: readonly string[] | null, nowMs: number): string[] {
     this.#find(generation, list, nowMs);
@@ -86,7 +86,7 @@ export class IpAnswers {
     return bodies;
   }
 
-  /** The answers of many addresses at once, in order; otherwise as `texts`. Bodies share one piece of memory, most one ending. */
+  /** The answers for many addresses at once, like `texts`. Most bodies share one piece of memory and one ending. */
   answers(
     generation: Generation,
     list: AddressList,
@@ -121,8 +121,8 @@ export class IpAnswers {
   }
 
   /**
-   * Routes and lines of all addresses, found step by step for all of them: the reads of one step do not wait for each other, as
-   * those of one address after the other would.
+   * Finds routes and lines, one step for all addresses at a time: the reads of one step do not wait for each other, as the reads of one
+   * address do.
    */
   #find(generation: Generation, list: AddressList, nowMs: number): void {
     this.#use(generation, nowMs);
@@ -134,7 +134,7 @@ export class IpAnswers {
     this.#kept.read(routes, count, this.#middles, this.#links);
   }
 
-  /** Each text is a part of the one text of its neighbours, which would stay as long as this one is at hand. */
+  /** Drops the texts: each is a slice of a larger text, which would otherwise stay in memory. */
   #release({ count }: AddressList): void {
     this.#middles.fill("", 0, count);
     this.#links.fill("", 0, count);
@@ -152,9 +152,8 @@ export class IpAnswers {
   }
 
   /**
-   * The line that answers; null where none can: the record of an address that embeds another names that one, that of an
-   * address without a route (a default route is none) counts the VRPs that cover this very address, and what is said of the
-   * VRPs of an AS_SET changes when they expire.
+   * The line for an address. Null if its record cannot be cached: the record names an embedded address; or, without a route other than a
+   * default route, counts the VRPs that cover this single address; or depends on the expiry of VRPs of an AS_SET.
    */
   #line(generation: Generation, ip: Address, route: number, nowMs: number): Line | null {
     if (route < 0) return null;
@@ -224,7 +223,7 @@ export class IpAnswers {
   }
 }
 
-/** From the record's start to the request's id; where that is null, to the record's end, as it has no `meta`. */
+/** Text from the start of the record to the request id. If the id is null, the whole record, which has no `meta`. */
 function recordText(text: string, middle: string, links: string, requestId: string | null): string {
   if (requestId === null) return `{"ip":"${text}${middle}${text}${links}${text}"}}`;
   return `{"ip":"${text}${middle}${text}${links}${text}"},"meta":{"request_id":"${requestId}`;
@@ -267,12 +266,12 @@ function routeOf({ routes }: Generation, ip: Address): number {
   return routes === null ? -1 : routes.prefixes.longest(ip);
 }
 
-/** The bytes of a text, a character for each, in one piece. */
+/** The UTF-8 bytes of a text, one character per byte, in one piece. */
 function bytesOf(text: string): string {
   return Buffer.from(text).toString("latin1");
 }
 
-/** Entries of a section that describe addresses apart from their route. */
+/** Entries of a section that describe addresses independently of their route. */
 interface OwnEntries {
   /** The most specific entry that contains the address, -1 if there is none. */
   entry(address: Address): number;
@@ -280,9 +279,9 @@ interface OwnEntries {
   hasInside(prefix: Prefix): boolean;
 }
 
-/** Where each section that the record reads has entries of its own; null: the route of the address decides what the section says. */
+/** Own entries of each section that the record reads; null: the section depends only on the route of the address. */
 const ownEntries: Readonly<Record<(typeof ipSections)[number], ((generation: Generation) => OwnEntries | null) | null>> = {
-  // Its CIDR is in every key: `placeOf`.
+  // The CIDR of the allocation is in every key (`placeOf`).
   allocations: null,
   routes: null,
   vrps: null,
@@ -293,7 +292,7 @@ const ownEntries: Readonly<Record<(typeof ipSections)[number], ((generation: Gen
 };
 const ownEntriesOf = Object.values(ownEntries).filter((of) => of !== null);
 
-/** Whether every address whose longest route this is lies in one place: no allocation, special-purpose block or entry begins inside it. */
+/** Whether all addresses with this longest route share one place: no allocation, special-purpose block or entry is inside the route. */
 function isUniform(generation: Generation, route: number): boolean {
   const { routes, allocations } = generation;
   if (routes === null) return false;
@@ -302,14 +301,14 @@ function isUniform(generation: Generation, route: number): boolean {
   return !ownEntriesOf.some((of) => of(generation)?.hasInside(prefix));
 }
 
-/** Special-purpose blocks, their absence, and what an address without one is: below this number. */
+/** Upper bound of the numbers for special-purpose blocks, for their absence, and for the kind of address. */
 const specialsMax = 256;
-/** CIDRs of allocations and their absence: below this number; the registries' records need a tenth of it. */
+/** Upper bound of the numbers for CIDRs of allocations and for their absence; the registries' records need a tenth of it. */
 const cidrsMax = 2 ** 22;
 
 /**
- * One key per (route, allocation CIDR, special-purpose block, own entries); where no block says it, version and 2000::/3 decide what is
- * global. An exact number for nearly all: few addresses have entries of their own.
+ * The key of a place: route, allocation CIDR, special-purpose block and own entries. Without a block, version and 2000::/3 decide what is
+ * global. It is an exact number for nearly all addresses: few have own entries.
  */
 function placeOf(generation: Generation, ip: Address, route: number): Place {
   const { allocations } = generation;

@@ -1,54 +1,54 @@
-/** What is kept of the answers to `/ip` of one generation: texts by route, lines by place, the parts of this second. */
+/** Cached parts of answers to `/ip` for one generation: texts by route, lines by place, and the parts of the current second. */
 
 import type { Warning } from "@netfacts/contracts";
 
-/** Texts are made anew after this time, as the note that a VRP has expired depends on the clock. */
+/** Lifetime of texts: they depend on the clock, because a note says that a VRP has expired. */
 const textsLifetimeMs = 60_000;
 
-/** Lines whose texts are put into one: a text of that size lies apart, and leaves what is read at every answer close together. */
+/** Lines whose texts are joined: V8 stores a text of that size separately, so the objects that each answer reads stay close together. */
 const packedLines = 64;
 
-/** Bytes of a line beside its characters: objects and their places. By route it takes half of it; by place most, without warnings. */
+/** Bytes of a line's objects, without its characters. A line by route needs half of this; one by place most of it, without warnings. */
 const lineBytes = 200;
 
-/** What is the same for every address of one place: the same route, allocation, network type and special-purpose block. */
+/** The parts of a record that are equal for all addresses of one place: the same route, allocation, network type and special-purpose block. */
 export interface Line {
-  /** Behind the first address: from `"version"` to the path of `routing`. */
+  /** Text after the first address: from `"version"` to the path of `routing`. */
   readonly middle: string;
-  /** Behind the second address: the rest of `links`, to the path of `reverse_dns`. */
+  /** Text after the second address: the rest of `links`, to the path of `reverse_dns`. */
   readonly links: string;
-  /** Warnings that the clock does not give. */
+  /** Warnings that do not depend on the clock. */
   readonly warnings: readonly Warning[];
 }
 
-/** The parts that change by the second. */
+/** The parts that change each second. */
 export interface Second {
   readonly second: number;
   /** From `generated_at` to the first warning. */
   readonly head: string;
-  /** What follows a record's own warnings: those that the clock gives, and the end of the record. */
+  /** Text after a record's own warnings: those of the clock, and the end of the record. */
   readonly endAfterWarning: string;
   /** From `generated_at` to the end of a record without warnings of its own. */
   readonly tail: string;
-  /** The same as bytes. */
+  /** `tail` as bytes. */
   readonly ending: Uint8Array;
-  /** Of a record without warnings of its own. */
+  /** Input of the entity tag of a record without warnings of its own. */
   readonly etag: string;
   readonly maxAgeSeconds: number;
 }
 
-/** Names a place: an exact number, or a text where a number could not hold all that differs. */
+/** Key of a place: an exact number, or a text if a number cannot hold all parts. */
 export type Place = number | string;
 
-/** What is kept of one generation. */
+/** The cache of one generation. */
 export class Kept {
-  /** When all is forgotten. */
+  /** Time at which the cache is emptied, Unix ms. */
   readonly freshUntilMs: number;
-  /** Of the heap, what all lines take. */
+  /** Heap memory of all lines. */
   bytes = 0;
-  /** By route entry, where in `texts` its line is; 0 = not made, or kept by place. */
+  /** Index in `#texts` of the line of each route entry; 0: it is not made, or is cached by place. */
   readonly #byRoute: Int32Array;
-  /** Two texts per line, `middle` and `links`; those at 0 stand for none. */
+  /** Two texts per line, `middle` and `links`; those at 0 mean no line. */
   readonly #texts: string[] = ["", ""];
   readonly #byPlace = new Map<Place, Line>();
   /** Lines from this one on are not packed yet. */
@@ -61,7 +61,7 @@ export class Kept {
     this.freshUntilMs = nowMs + textsLifetimeMs;
   }
 
-  /** The texts of each route's line, both empty where there is none by route. Entries below 0 are no routes. */
+  /** Reads the texts of each route's line; both are empty if there is no line by route. Entries below 0 mean no route. */
   read(routes: Int32Array, count: number, middles: string[], links: string[]): void {
     const texts = this.#texts;
     for (let index = 0; index < count; index++) {
@@ -94,7 +94,7 @@ export class Kept {
     this.bytes += lineBytes + middle.length + links.length + 2 * JSON.stringify(warnings).length;
   }
 
-  /** Makes the loose texts parts of one, which V8 keeps as small objects side by side. */
+  /** Replaces the loose texts by slices of one text, which V8 stores as small objects side by side. */
   #pack(): void {
     const loose = this.#texts.slice(this.#loose);
     const whole = onePiece(loose.join(""));
@@ -107,7 +107,7 @@ export class Kept {
   }
 }
 
-/** The same characters in one piece: V8 keeps a joined text as a tree of its parts and walks it at every use. */
+/** The same characters in one piece: V8 stores a joined text as a tree of its parts, and walks it at every use. */
 export function onePiece(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString("latin1");
 }

@@ -1,4 +1,4 @@
-/** The operations of this service, each from its canonical query to its record; addresses of one frame are answered together. */
+/** The operations of this service: each makes a record from a canonical query. Addresses of one frame are answered together. */
 
 import { AddressList } from "@netfacts/address";
 import { decodeQuestion, encodeQuery, wholeRecord } from "@netfacts/contracts";
@@ -7,7 +7,7 @@ import { type AnswerContext, recordHandler, recordHandlers } from "@netfacts/rec
 import type { IpAnswers } from "../domain/ip-answers.ts";
 
 const anyAddress = { ip: { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 } } as const;
-/** What the query of a record ends with that is whole but for its `meta`. */
+/** The end of a query for a record with all members except `meta`. */
 const noMeta = encodeQuery("ip", anyAddress, { ...wholeRecord, meta: false }).slice(encodeQuery("ip", anyAddress, wholeRecord).length);
 
 /** One handler for each operation that `ip-routing` serves. */
@@ -15,7 +15,7 @@ export function createOperations(ipAnswers: IpAnswers): ReadonlyMap<string, Item
   const shownIp = recordHandler("ip");
   const ip: ItemHandler<AnswerContext> = (item, context) => {
     const { text, meta } = addressIn(item);
-    // Kept texts are of all members but `meta`.
+    // Cached texts have all members, with or without `meta`.
     if (text.includes(" ")) return shownIp(item, context);
     const question = { ip: decodeQuestion("ip", text).ip, text, requestId: meta ? item.requestId : null };
     return ipAnswers.answer(context.generation, question, context.nowMs);
@@ -23,7 +23,7 @@ export function createOperations(ipAnswers: IpAnswers): ReadonlyMap<string, Item
   return new Map([...recordHandlers("ip-routing"), ["ip", ip]]);
 }
 
-/** Addresses of a frame whose records are shown alike, and which of its items they are. */
+/** Addresses of a frame whose records have the same members, with the indexes of their items. */
 class Alike {
   readonly addresses = new AddressList();
   readonly items: number[] = [];
@@ -36,7 +36,7 @@ class Alike {
   }
 }
 
-/** Answers the addresses of a frame together, which costs a third of one by one under load, and leaves all else. */
+/** Answers the addresses of a frame together, which under load costs a third of single answers. Leaves all other items. */
 export function answerIpTogether(ipAnswers: IpAnswers): NonNullable<ResponderOptions<AnswerContext>["together"]> {
   const whole = new Alike();
   const withoutMeta = new Alike();
@@ -47,7 +47,7 @@ export function answerIpTogether(ipAnswers: IpAnswers): NonNullable<ResponderOpt
     for (const [index, item] of items.entries()) {
       const { text, meta } = item.op === "ip" ? addressIn(item) : noAddress;
       const alike = meta ? whole : withoutMeta;
-      // The canonical query of `ip` is the address's text; of one that is none, the handler of the single item tells why.
+      // The canonical query of `ip` is the text of the address. For any other text, the handler of a single item reports the fault.
       if (text !== "" && alike.addresses.add(text)) {
         alike.items.push(index);
         if (meta) alike.requestIds.push(item.requestId);
@@ -67,7 +67,7 @@ export function answerIpTogether(ipAnswers: IpAnswers): NonNullable<ResponderOpt
 
 const noAddress = { text: "", meta: true } as const;
 
-/** The query without its end that leaves `meta` out: the text of an address where all other members are wanted. */
+/** Splits off the end of a query that excludes `meta`. The rest is the text of an address if all other members are wanted. */
 function addressIn({ query }: RequestItem): { readonly text: string; readonly meta: boolean } {
   return query.endsWith(noMeta) ? { text: query.slice(0, -noMeta.length), meta: false } : { text: query, meta: true };
 }
