@@ -1,4 +1,4 @@
-/** The command line: the program, its shared options, and how every command ends. */
+/** The command line: the program, its shared options, and the end of every command. */
 
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
@@ -30,7 +30,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 }
 
 function buildProgram(context: CliContext): Command {
-  // What is set here is inherited by the commands, as they are added afterwards.
+  // Commands inherit these settings, because they are added afterwards.
   return new Command("netfacts")
     .description("Look up internet addresses and networks in your own data, and manage that data.")
     .version(version(), "-V, --version", "print the version")
@@ -53,14 +53,14 @@ function buildProgram(context: CliContext): Command {
     .exitOverride();
 }
 
-/** Who mistypes a command is told of the help that knows it. */
+/** Makes errors in the command line point to the help of the command. */
 function pointToHelp(command: Command, path: string): void {
   const what = command.commands.length === 0 ? "arguments and options" : "commands and options";
   command.showHelpAfterError(`(see ${path} --help for ${what})`);
   for (const one of command.commands) pointToHelp(one, `${path} ${one.name()}`);
 }
 
-/** Options that no command of the line knows, which commander does not mention where it misses another. Null for none. */
+/** An error that names options unknown to all commands of the line: commander does not name them if another option is missing. Null: none. */
 function misspelt(program: Command, args: readonly string[]): CliError | null {
   const known: Option[] = [...program.options];
   let command = program;
@@ -79,7 +79,7 @@ function misspelt(program: Command, args: readonly string[]): CliError | null {
   );
 }
 
-/** The commands that the line names; all when it names none, so that help and "did you mean" know them. */
+/** The commands that the line names. All if it names none, for help and "did you mean". */
 function wanted(args: readonly string[]): (typeof commands)[string][] {
   const named = Object.entries(commands).filter(([name]) => args.includes(name));
   return (named.length > 0 ? named : Object.entries(commands)).map(([, load]) => load);

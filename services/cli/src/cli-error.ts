@@ -1,10 +1,10 @@
-/** What ends a command with a message and an exit code. */
+/** Errors that end a command with a message and an exit code. */
 
 import { StoreError, type StoreFault } from "@netfacts/storage";
 import { CommanderError } from "commander";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
-/** `lines` are for people: what is wrong, and what to do. */
+/** Error with lines for people: the fault and its remedy. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
   readonly lines: readonly string[];
@@ -30,7 +30,7 @@ const storeExitCodes: Record<StoreFault, ExitCode> = {
   closed: exitCodes.failed,
 };
 
-/** @returns the exit code, and the lines still to be written: none where commander has written them. */
+/** @returns the exit code, and the lines still to be written: none if commander has written them. */
 export function endingOf(error: unknown): { readonly exitCode: ExitCode; readonly lines: readonly string[] } {
   if (error instanceof CliError) return error;
   if (error instanceof StoreError) return { exitCode: storeExitCodes[error.fault], lines: [error.message] };
@@ -38,7 +38,7 @@ export function endingOf(error: unknown): { readonly exitCode: ExitCode; readonl
   return { exitCode: exitCodes.failed, lines: reasons(error) };
 }
 
-/** The message of an error and of what caused it, outermost first. */
+/** The messages of an error and its causes, outermost first. */
 function reasons(error: unknown): string[] {
   if (!Error.isError(error)) return [String(error)];
   return [error.message, ...(error.cause === undefined ? [] : reasons(error.cause))];

@@ -1,4 +1,4 @@
-/** What a command may touch of the world, and the settings that all commands share. */
+/** The environment of a command, and the settings that all commands share. */
 
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,13 +8,13 @@ import type { Command } from "commander";
 const repository = fileURLToPath(new URL("../../../", import.meta.url));
 
 export interface CliContext {
-  /** Standard input, as it comes; asked for by the command that reads it. */
+  /** Opens standard input; only the command that reads it calls this. */
   stdin(): AsyncIterable<Uint8Array>;
   /** Results. */
   readonly stdout: NodeJS.WritableStream;
   /** Messages, progress, faults. */
   readonly stderr: NodeJS.WritableStream;
-  /** Standard error is a terminal: progress may redraw its line. */
+  /** Whether standard error is a terminal, in which progress may redraw its line. */
   readonly isTerminal: boolean;
   /** Unix milliseconds. */
   now(): number;
@@ -28,18 +28,18 @@ export interface SharedSettings {
   readonly json: boolean;
 }
 
-/** The shared options, wherever on the command line they stood. */
+/** The shared options, from any place in the command line. */
 export function sharedSettings(command: Command): SharedSettings {
   const { dataDir, json = false } = command.optsWithGlobals<{ dataDir: string; json?: boolean }>();
   return { dataDir, json };
 }
 
-/** As `make up` has it: NETFACTS_HOME, else `.netfacts`, both relative to the repository and not to the current folder. */
+/** The folder that `make up` uses: NETFACTS_HOME, else `.netfacts`, relative to the repository and not to the current folder. */
 export function defaultDataDir({ NETFACTS_HOME }: Readonly<NodeJS.ProcessEnv> = process.env): string {
   return resolve(repository, NETFACTS_HOME?.trim() ? NETFACTS_HOME : ".netfacts");
 }
 
-/** What was fetched, and when each source is due. */
+/** Folder of fetched files and of the schedule of sources. */
 export function ingestFolder({ dataDir }: SharedSettings): string {
   return join(dataDir, "ingest");
 }
@@ -48,7 +48,7 @@ export function storePath({ dataDir }: SharedSettings): string {
   return join(dataDir, "store.sqlite");
 }
 
-/** Uploaded observations, once there are any. */
+/** File of uploaded observations; missing if there are none. */
 export function observationsPath({ dataDir }: SharedSettings): string {
   return join(dataDir, observationsFile);
 }

@@ -1,18 +1,18 @@
-/** Exit codes of `netfacts`: part of its contract with scripts, so a number never changes its meaning. */
+/** Exit codes of `netfacts`. Scripts rely on them, so a number never changes its meaning. */
 
 export const exitCodes = {
   ok: 0,
-  /** Failed for a reason that none of the others names; a fault of ours among them. */
+  /** Failed for another reason, such as a defect of the program. */
   failed: 1,
-  /** The command line, or a file of settings, is wrong: unknown option, missing argument, value out of bounds. */
+  /** The command line or a settings file is invalid: unknown option, missing argument, value out of range. */
   usage: 2,
-  /** What was named does not exist: key, snapshot, file, data folder. */
+  /** The named key, snapshot, file or data folder does not exist. */
   notFound: 3,
-  /** Data were there and cannot be trusted: damaged store or snapshot, refused source. */
+  /** Data cannot be trusted: damaged store or snapshot, refused source. */
   untrusted: 4,
-  /** Something needed is not to be had now: locked, not writable, disk full. Trying again can help. */
+  /** Something is temporarily unavailable: locked, not writable, disk full. A retry can help. */
   unavailable: 5,
-  /** Understood, and refused by a rule: the last admin key, a revoked key. Nothing was changed. */
+  /** Refused by a rule: the last admin key, a revoked key. Nothing was changed. */
   refused: 6,
   /** Ended by Ctrl-C (SIGINT). */
   interrupted: 130,

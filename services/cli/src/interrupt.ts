@@ -1,9 +1,9 @@
-/** Ctrl-C and SIGTERM: work ends between two steps, after it has removed what it has begun. */
+/** Ctrl-C and SIGTERM: work ends between two steps, after it has removed unfinished results. */
 
 import { CliError } from "./cli-error.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
-/** The exit code of each signal: as shells report a program that the signal ended. */
+/** The exit code of each signal, as shells report it for a program that the signal ended. */
 export const signalCodes: ReadonlyMap<NodeJS.Signals, ExitCode> = new Map([
   ["SIGINT", exitCodes.interrupted],
   ["SIGTERM", exitCodes.terminated],
@@ -13,7 +13,7 @@ export const signalCodes: ReadonlyMap<NodeJS.Signals, ExitCode> = new Map([
  * Runs work that a signal can end. A second signal ends the process at once.
  *
  * @param work  rejects soon after its signal is aborted.
- * @throws CliError with the exit code of the signal in place of what the work throws after a signal; the lines of a `CliError` are kept.
+ * @throws CliError with the exit code of the signal, instead of the error that the work throws after a signal. Keeps the lines of a `CliError`.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();

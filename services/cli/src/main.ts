@@ -5,14 +5,14 @@ import { signalCodes } from "./interrupt.ts";
 import { writeFault } from "./output-file.ts";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough (`| head`) is no failure, and no reason to stop in the middle of a change: the command ends as it would have.
+  // A reader that has ended (`| head`) is no failure, and must not stop a change in the middle: the command continues.
   if (error.code === "EPIPE") return;
   const { reason, exitCode } = writeFault(error);
   process.stderr.write(`netfacts: the result cannot be written to standard output: ${reason}; changes that the command made stay\n`);
   process.exit(exitCode);
 });
 
-// Messages that nobody reads any more are no reason to stop in the middle of a change.
+// If messages have no reader any more, a change must not stop in the middle.
 process.stderr.on("error", () => undefined);
 
 const code = await runCli(process.argv.slice(2), {
@@ -23,5 +23,5 @@ const code = await runCli(process.argv.slice(2), {
   now: Date.now,
 });
 process.exitCode = code;
-// By the signal itself, so that a shell script that runs this command ends, too.
+// End by the signal itself, so that a shell script that runs this command ends too.
 for (const [signal, signalCode] of signalCodes) if (code === signalCode) process.kill(process.pid, signal);

@@ -1,4 +1,4 @@
-/** Loading of the snapshot that a command names: of a file, a data folder, or the store that services share. */
+/** Loads the snapshot that a command names, from a file, a data folder, or the store that services share. */
 
 import { Generation, loadSnapshot, type Publication, pastManifest, publicationTime } from "@netfacts/snapshot";
 import type { Command } from "commander";
@@ -7,7 +7,7 @@ import { withSnapshots } from "./commands/snapshot/snapshots.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { refuse } from "./snapshot-option.ts";
 
-/** What the option says; absent: the current one of the place. */
+/** Value of the option; undefined: the current snapshot of the place. */
 function named(command: Command): string | undefined {
   return command.opts<{ snapshot?: string }>().snapshot;
 }
@@ -20,7 +20,7 @@ export function loadNamed(command: Command): Promise<Generation> {
   });
 }
 
-/** The snapshot of a time that the place keeps, as the API answers from it. Throws `CliError`. */
+/** Loads the snapshot of a past time, as the API selects it. Throws `CliError`. */
 export function loadPast(command: Command, atSeconds: number): Promise<{ generation: Generation; publication: Publication }> {
   return withSnapshots(command, async ({ storeOf }) => {
     const store = await storeOf(named(command));

@@ -1,4 +1,4 @@
-/** Connections of commands to NATS, with the settings that services have. Imported only by commands that need one: it loads the client. */
+/** Connections of commands to NATS, with the settings of services. Import this only when needed, because it loads the client. */
 
 import type { Messaging, MessagingOptions } from "@netfacts/messaging";
 import { type ConnectOptions, createNatsMessaging, NatsSettingsError, natsAccessOf } from "@netfacts/messaging/nats";
@@ -9,7 +9,7 @@ import { exitCodes } from "./exit-codes.ts";
 
 const name = "netfacts-cli";
 
-/** @param servers  goes before NATS_URL and NATS_URL_FILE. @throws CliError for settings that cannot be used. */
+/** @param servers  overrides NATS_URL and NATS_URL_FILE. @throws CliError for invalid settings. */
 export function natsConnection(servers?: string): ConnectOptions {
   try {
     const { NATS_URL, NATS_URL_FILE, ...others } = process.env;
@@ -20,7 +20,7 @@ export function natsConnection(servers?: string): ConnectOptions {
   }
 }
 
-/** @throws CliError for settings that cannot be used, and when no server lets us in. */
+/** @throws CliError for invalid settings, and if no server accepts the connection. */
 export async function openNatsMessaging(connection: ConnectOptions & MessagingOptions = natsConnection()): Promise<Messaging> {
   return await createNatsMessaging(connection).catch(noServer);
 }

@@ -12,8 +12,8 @@ import { interruptible } from "./interrupt.ts";
 import { isReaderGone } from "./record-text.ts";
 
 /**
- * Writes a file as a whole: until it is complete and on the disk, and after a fault or a signal, an earlier file of this name stays. A link stays, and
- * the file that it leads to is replaced. A pipe or a device gets the pieces as they come, and its reader may leave early.
+ * Writes a whole file. An existing file is replaced only when the new one is complete and on the disk, so it stays after an error or a
+ * signal. Of a link, the target is replaced. A pipe or a device gets the pieces as they are made, and its reader may end early.
  *
  * @throws CliError
  */
@@ -32,19 +32,19 @@ export async function writeWhole(path: string, pieces: Iterable<Uint8Array | str
   });
 }
 
-/** @throws CliError if anything has this name, also a link that leads nowhere. */
+/** @throws CliError if anything has this name, even a dangling link. */
 export function refuseExisting(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
     throw new CliError(exitCodes.refused, `${path} already exists: choose another path, or remove it first`);
 }
 
-/** What a fault of the system at writing is called, and its exit code. */
+/** Text and exit code for a system error of a write. */
 export function writeFault({ code = "", message }: NodeJS.ErrnoException): { readonly reason: string; readonly exitCode: ExitCode } {
   if (isDiskFull(code)) return { reason: "the disk is full", exitCode: exitCodes.unavailable };
   return { reason: message, exitCode: isNotWritable(code) ? exitCodes.unavailable : exitCodes.failed };
 }
 
-/** The end of a command by a fault of the system at writing; every other error as it is. */
+/** The `CliError` for a system error of a write; any other error unchanged. */
 export function cannotWrite(path: string, error: unknown): unknown {
   const isOfSystem = Error.isError(error) && (error as NodeJS.ErrnoException).syscall !== undefined;
   if (!isOfSystem) return error;
@@ -60,7 +60,7 @@ function orCannotWrite<T>(path: string, work: () => T): T {
   }
 }
 
-/** The file that a complete one takes the place of, links followed; null: something that is no regular file. */
+/** Path of the file to replace, with links resolved; null: it is not a regular file. */
 function replaceable(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined) return found.isFile() ? realpathSync(path) : null;

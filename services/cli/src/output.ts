@@ -1,8 +1,8 @@
-/** How results are printed: tables and fields for people, JSON for programs. */
+/** Output of results: tables and fields for people, JSON for programs. */
 
 import type { CliContext } from "./context.ts";
 
-/** Nothing known, in a table. */
+/** Text for an unknown value in a table. */
 export const none = "–";
 
 export function printJson(context: CliContext, value: unknown): void {
@@ -13,12 +13,12 @@ export function printLines(context: CliContext, lines: readonly string[]): void 
   context.stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
 
-/** Something to know beside the result. */
+/** Prints a note in addition to the result. */
 export function printNote(context: CliContext, note: string): void {
   context.stderr.write(`netfacts: ${note}\n`);
 }
 
-/** Left-aligned columns under their titles, two spaces apart; columns of numbers only are right-aligned. */
+/** Left-aligned columns with titles, two spaces apart. Columns with only numbers are right-aligned. */
 export function tableLines(titles: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const columns = titles.map((title, at) => {
     const cells = rows.map((row) => row[at] ?? "");
@@ -38,18 +38,18 @@ export function tableLines(titles: readonly string[], rows: readonly (readonly s
   return [line(({ title }) => title), ...rows.map((_, at) => line(({ cells }) => cells[at] ?? ""))];
 }
 
-/** `name  value` lines, the values under each other. */
+/** `name  value` lines with aligned values. */
 export function fieldLines(fields: readonly (readonly [name: string, value: string])[]): string[] {
   const width = Math.max(...fields.map(([name]) => textWidth(name)));
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
 }
 
-/** Minutes are enough for people; UTC, as everything else here. */
+/** A time for people, to the minute, in UTC like all times here. */
 export function timeText(ms: number | null): string {
   return ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
-/** Code points: close enough to columns for the labels that people give. */
+/** Width in code points, which is close enough to columns for usual labels. */
 function textWidth(text: string): number {
   return [...text].length;
 }

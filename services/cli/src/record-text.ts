@@ -1,9 +1,9 @@
-/** Records as people read them, and long lists as they are written. */
+/** Text of records for people, and output of long lists. */
 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** A record as an indented list of its members; null is `-`, lists of plain values stand on one line. */
+/** A record as an indented list of its members. Null is `-`; a list of plain values is one line. */
 export function recordLines(record: object, indent = ""): string[] {
   return Object.entries(record).flatMap(([name, member]) => memberLines(name.replaceAll("_", " "), member, indent));
 }
@@ -26,18 +26,18 @@ function plain(value: unknown): string {
   return value === null || value === undefined ? "-" : String(value);
 }
 
-/** Characters gathered before they are written at once. */
+/** Characters that are collected for one write. */
 const chunkChars = 1 << 16;
 
-/** Writes many lines without holding them all: waits for a slow reader, and ends quietly when the reader is gone. */
+/** Writes many lines without storing them all: waits for a slow reader, and ends silently when the reader is gone. */
 export async function writeMany(out: NodeJS.WritableStream, lines: Iterable<string>): Promise<void> {
   await writePieces(out, chunked(lines));
 }
 
 /**
- * Writes pieces one by one: waits for a slow reader, and takes no more of them when the reader is gone.
+ * Writes pieces one by one: waits for a slow reader, and stops when the reader is gone.
  *
- * @returns whether the reader took all of them. One that has seen enough (`| head`) is no failure.
+ * @returns whether the reader took all of them. A reader that ends early (`| head`) is no failure.
  */
 export async function writePieces(
   out: NodeJS.WritableStream,
@@ -52,7 +52,7 @@ export async function writePieces(
   }
 }
 
-/** Whether a fault at writing says that nobody reads any more. */
+/** Whether the error of a write means that the reader is gone. */
 export function isReaderGone(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === "EPIPE" || code === "ERR_STREAM_PREMATURE_CLOSE";

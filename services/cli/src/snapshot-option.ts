@@ -1,4 +1,4 @@
-/** The options by which commands name a snapshot, and what is told of one that cannot be used. */
+/** The options of commands for a snapshot, and the errors of a snapshot that cannot be used. */
 
 import { PublicationConflictError, SnapshotError, SnapshotUnavailableError } from "@netfacts/snapshot";
 import { type Command, Option } from "commander";
@@ -10,16 +10,16 @@ export const snapshotOption = (
   description = "a data directory, a manifest inside one, or a pack file (default: the data directory)",
 ): Option => new Option("-s, --snapshot <path>", description);
 
-/** What the option says, else the data folder. */
+/** Value of the option, else the data folder. */
 export function snapshotPath(command: Command): string {
   return command.opts<{ snapshot?: string }>().snapshot ?? sharedSettings(command).dataDir;
 }
 
-/** A time of the past, as the API has it. */
+/** Option for a past time, as in the API. */
 export const asOfOption = (): Option =>
   new Option("--as-of <time>", "answer from the snapshot of this time: RFC 3339, or a date for the end of that day (UTC)");
 
-/** Turns what is wrong with a snapshot into the command's end. */
+/** Throws the `CliError` for a fault of a snapshot. */
 export function refuse(error: unknown): never {
   if (!(error instanceof SnapshotError)) throw error;
   if (error instanceof PublicationConflictError) throw new CliError(exitCodes.refused, `${error.message}; nothing was changed`, error);

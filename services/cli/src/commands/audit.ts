@@ -58,7 +58,7 @@ function queryOf({ limit, since, until, actor, action, target }: AuditOptions): 
   };
 }
 
-/** For programs; names as in the HTTP API. */
+/** JSON for programs, with the names of the HTTP API. */
 function entryJson({ id, at, actor, action, target, address, keyId, details }: AuditEntry): Record<string, unknown> {
   return { id, at: new Date(at).toISOString(), actor, action, target, address, key_id: keyId, details };
 }

@@ -68,12 +68,12 @@ export const restore: RegisterCommand = (program, context) => {
     });
 };
 
-/** The copy of uploaded observations, beside that of the store. */
+/** Path for the copy of uploaded observations, next to the copy of the store. */
 function observationsOf(file: string): string {
   return `${file}.observations`;
 }
 
-/** Both, or none. @returns whether there are observations. */
+/** Makes both copies, or none. @returns whether there are observations. */
 function backUpFiles(settings: SharedSettings, file: string): boolean {
   backUpSqliteStore(storePath(settings), file);
   try {
@@ -86,7 +86,7 @@ function backUpFiles(settings: SharedSettings, file: string): boolean {
   }
 }
 
-/** As `backUpFiles`. */
+/** Like `backUpFiles`, for a database. */
 async function backUpDatabase(uri: string, file: string, now: number): Promise<boolean> {
   const { backUpMongoObservations, backUpMongoStore } = await import("@netfacts/storage/mongo");
   await backUpMongoStore(uri, file, now);
@@ -98,14 +98,14 @@ async function backUpDatabase(uri: string, file: string, now: number): Promise<b
   }
 }
 
-/** Copies of what was there; null: nothing was. */
+/** Paths of copies of the previous content; null: there was none. */
 interface Restored {
   readonly replaced: string | null;
   /** Null: none were restored. */
   readonly observations: { readonly replaced: string | null } | null;
 }
 
-/** Both, or none. */
+/** Restores both files, or none. */
 function restoreFiles(settings: SharedSettings, file: string, now: number): Restored {
   const hasObservations = existsSync(observationsOf(file));
   const store = { copy: file, path: storePath(settings) };

@@ -1,4 +1,4 @@
-/** `netfacts changes`: what changed for a prefix or an AS between the kept snapshots of a data folder or of services, newest first. */
+/** `netfacts changes`: changes of a prefix or an AS between the kept snapshots of a data folder or of services, newest first. */
 
 import { parseAsn, parsePrefix } from "@netfacts/address";
 import { listLimitDefault } from "@netfacts/contracts";
@@ -67,15 +67,15 @@ export const changes: RegisterCommand = (program, context) => {
 };
 
 interface FoundChanges {
-  /** One more than the limit: there are more. */
+  /** At most one more than the limit, which means that there are further ones. */
   readonly items: readonly DatedChange[];
-  /** Damaged ones, newest first. Their neighbours are compared with each other. */
+  /** Damaged snapshots, newest first. Their neighbours are compared with each other. */
   readonly skipped: readonly Publication[];
   readonly earliest: string | null;
   readonly latest: string | null;
 }
 
-/** Holds two snapshots in memory. Throws `CliError` when no kept snapshot can be read, or the store does not answer. */
+/** Has two snapshots in memory at a time. Throws `CliError` if no kept snapshot can be read, or the store is unavailable. */
 async function findChanges(store: SnapshotStore, subject: ChangeSubject, limit: number): Promise<FoundChanges> {
   const publications = await store.publications().catch(refuse);
   const items: DatedChange[] = [];
@@ -91,7 +91,7 @@ async function findChanges(store: SnapshotStore, subject: ChangeSubject, limit: 
     } catch (error) {
       if (!(error instanceof SnapshotError) || error instanceof SnapshotUnavailableError) return refuse(error);
       fault = error;
-      // An import may have removed it meanwhile, which is no damage.
+      // It is not damaged if an import has removed it meanwhile.
       const isKept = (await store.publications().catch(refuse)).some(({ id }) => id === publication.id);
       if (isKept) skipped.push(publication);
       continue;

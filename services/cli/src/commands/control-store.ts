@@ -1,4 +1,4 @@
-/** Keys, plans and the audit as commands use them: opened, used, closed; and the gateways that share them told of what changed. */
+/** Use of keys, plans and audit log by commands: opens the store, uses it, closes it, and announces changes to the gateways that share it. */
 
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -13,13 +13,13 @@ import { type CliContext, sharedSettings, storePath } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printNote } from "../output.ts";
 
-/** Time in which NATS must have taken the announcement of a change. */
+/** Time limit for NATS to accept the announcement of a change. */
 const answerMsMax = 5_000;
 
 export interface StoreUse {
   readonly command: Command;
   readonly context: CliContext;
-  /** Whether a file that is not there yet is made; otherwise the command ends as "not found". */
+  /** Whether to make a missing file; else the command ends as "not found". */
   readonly create: boolean;
 }
 
@@ -31,7 +31,7 @@ export async function withStore<T>(use: StoreUse, work: (store: Store) => Promis
   const store = uri === "" ? await openFile(use, note) : await openDatabase(uri, ({ message }) => note(message));
   try {
     const result = await work(store);
-    // A command that fails says why itself.
+    // Printed only after success: a command that fails reports the reason itself.
     for (const text of notes) printNote(use.context, text);
     return result;
   } finally {
@@ -39,7 +39,7 @@ export async function withStore<T>(use: StoreUse, work: (store: Store) => Promis
   }
 }
 
-/** The same for changes: they are audited as those of the user of this machine, and told to the gateways that share the database. */
+/** Like `withStore`, for changes: they are audited as changes of this machine's user, and announced to the gateways that share the database. */
 export async function withAdministration<T>(use: StoreUse, work: (administration: Administration, by: Operator) => Promise<T>): Promise<T> {
   const pepper = currentPepper();
   const changes: ControlChange[] = [];
@@ -54,7 +54,7 @@ export async function withAdministration<T>(use: StoreUse, work: (administration
   }
 }
 
-/** Overrides of AS profiles, audited as those of the user of this machine. Ingest looks for changes by itself. */
+/** For overrides of AS profiles, which are audited as changes of this machine's user. Ingest looks for changes itself. */
 export async function withProfiles<T>(use: StoreUse, work: (overrides: ProfileOverrides, by: Operator) => Promise<T>): Promise<T> {
   try {
     return await withStore(use, (store) => work(new ProfileOverrides(store), cliOperator()));
@@ -69,12 +69,12 @@ interface AuditedChange {
   readonly details: object | null;
 }
 
-/** Writes to the audit what a command is about to do, as done by the user of this machine. */
+/** Writes a change that a command is about to make to the audit log, as a change of this machine's user. */
 export async function writeAudit(store: Pick<Store, "audit">, change: AuditedChange, context: CliContext): Promise<void> {
   await store.audit.append({ at: context.now(), ...cliOperator(), ...change });
 }
 
-/** The user of this machine, for the audit. */
+/** The user of this machine, for the audit log. */
 export function cliOperator(): Operator {
   return { actor: `cli:${userName()}`, address: "cli", keyId: null };
 }
@@ -87,7 +87,7 @@ export function databaseUri(): string {
   return uri;
 }
 
-/** Of the environment, or of the file that `<NAME>_FILE` names. */
+/** A setting from the environment, or from the file that `<NAME>_FILE` names. */
 function secretSetting(name: string): string {
   try {
     return readSecretSetting(name);
@@ -96,7 +96,7 @@ function secretSetting(name: string): string {
   }
 }
 
-/** The pepper that gateways hash keys with: they read keys without it, too, and hash them anew when they are used. */
+/** The pepper with which gateways hash keys. They also accept keys without it, and rehash them when they are used. */
 function currentPepper(): Pepper | null {
   const { peppers, faults } = readPeppers(secretSetting("KEY_PEPPERS"));
   if (faults.length > 0)
@@ -111,7 +111,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // A user without a name, as containers have them.
+    // A user without a name, as in containers.
     return `uid ${process.getuid?.() ?? "unknown"}`;
   }
 }
@@ -130,7 +130,7 @@ async function openFile({ command, create }: StoreUse, note: (text: string) => v
   return store;
 }
 
-/** Neither driver is loaded for a store that is a file. */
+/** Loads the driver of MongoDB only here, because a store in a file does not need it. */
 async function openDatabase(uri: string, onInvalid: (error: StoreError) => void): Promise<Store> {
   const { openMongoStore } = await import("@netfacts/storage/mongo");
   return openMongoStore(uri, { appName: "netfacts-cli", onInvalid });
@@ -142,13 +142,13 @@ async function tellGateways(changes: readonly ControlChange[], context: CliConte
     const faults: unknown[] = [];
     const messaging = await openNatsMessaging({ ...natsConnection(), onError: (_what, cause) => void faults.push(cause) });
     for (const change of changes) messaging.publish(keysChangedSubject, messageOf(change));
-    // A refusal comes before the answer to a later question.
+    // The probe is sent later, so a refusal arrives before its answer.
     const isHeard = await messaging.probe(answerMsMax);
     await messaging.close();
     if (faults.length > 0) throw faults[0];
     if (!isHeard) throw new Error("the server does not answer");
   } catch (error) {
-    // The change is made by now, so this is no failure.
+    // The change is already made, so this is no failure.
     printNote(
       context,
       `the change was made, but could not be announced over NATS: running gateways see it when their key cache expires (30 s). NATS: ${(error as Error).message}`,

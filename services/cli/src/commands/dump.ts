@@ -13,7 +13,7 @@ import { loadNamed } from "../named-snapshot.ts";
 import { writeMany } from "../record-text.ts";
 import { snapshotOption, snapshotPath } from "../snapshot-option.ts";
 
-/** Stands for what is not known. */
+/** Text for an unknown value. */
 const none = "-";
 
 export const dump: RegisterCommand = (program, context) => {
@@ -53,7 +53,7 @@ function* routeLines(generation: Generation, routes: RouteTable): Generator<stri
   }
 }
 
-/** @param isLooseKnown  the section was built with routes. */
+/** @param isLooseKnown  whether the section was built with routes, which show whether a VRP is loose. */
 function* vrpLines(vrps: VrpSet, isLooseKnown: boolean): Generator<string> {
   for (let index = 0; index < vrps.size; index++) {
     const { prefix, maxLength, asn, ta, expiresAt, loose } = vrps.vrpAt(index);

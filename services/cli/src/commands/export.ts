@@ -1,4 +1,4 @@
-/** `netfacts export`: what is known of all addresses, as one file for other programs. */
+/** `netfacts export`: the facts about all addresses, as one file for other programs. */
 
 import type { Generation } from "@netfacts/snapshot";
 import type { Command } from "commander";

@@ -1,4 +1,4 @@
-/** Every command, in the order of `--help`: one line each. Loaded when used, as some bring half of the house with them. */
+/** Every command, in the order of `--help`, one line each. A command is loaded when it is used, because some load many modules. */
 
 import type { RegisterCommand } from "../context.ts";
 

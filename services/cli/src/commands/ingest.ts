@@ -1,4 +1,4 @@
-/** `netfacts ingest run`: imports sources and publishes a snapshot. `netfacts ingest sources`: how each of them fares. */
+/** `netfacts ingest run`: imports sources and publishes a snapshot. `netfacts ingest sources`: the state of each source. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -118,7 +118,7 @@ function makeDataFolder({ dataDir }: SharedSettings): void {
   }
 }
 
-/** With the overrides of the data folder. */
+/** Reads the list of sources, with the overrides in the data folder. */
 async function readList(file: string, files: "now" | "later", settings: SharedSettings): Promise<SourcesConfig> {
   return readSources(file, { files, overrides: overridesIn(ingestFolder(settings)) }).catch((error: unknown) => {
     throw error instanceof SourcesFileError ? new CliError(exitCodes.usage, error.message.split("\n"), error) : error;
@@ -126,8 +126,8 @@ async function readList(file: string, files: "now" | "later", settings: SharedSe
 }
 
 /**
- * Keeps the run and its report in the store from its beginning, whatever becomes of it; audited as those of the service are. It begins when no other import uses
- * the folder: those of the command line that the store has as running have not come to their end.
+ * Saves the run and its report in the store from its start, even if it fails, and audits it like runs of the service. It starts when no other
+ * import uses the folder. So earlier runs of the command line that the store shows as running were interrupted.
  */
 async function recorded(
   store: Store,
@@ -155,7 +155,7 @@ async function recorded(
   try {
     report = await run(begin);
   } catch (error) {
-    // Why the run failed matters more than that the store cannot keep it.
+    // The error of the run is more important than a failure to save its record.
     await end("failed", error instanceof IngestError ? error.report : null).catch(() => undefined);
     throw error;
   }

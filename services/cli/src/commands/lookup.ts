@@ -1,4 +1,4 @@
-/** `netfacts lookup`: the records of the API, asked of a snapshot without any service. */
+/** `netfacts lookup`: the records of the API, from a snapshot without any service. */
 
 import { formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import {
@@ -24,7 +24,7 @@ import { recordLines } from "../record-text.ts";
 import { asOfOption, snapshotOption } from "../snapshot-option.ts";
 import { natsOption } from "./snapshot/snapshots.ts";
 
-/** Stands where the API names the request. */
+/** Text in place of the API's request id. */
 const requestId = "lookup";
 
 /** The operations that a snapshot answers. */
@@ -32,7 +32,7 @@ type SnapshotLookup = LookupName & SnapshotOperation;
 
 type Ask<O extends SnapshotLookup> = (command: Command, question: Questions[O]) => Promise<void>;
 
-/** What each operation takes on a command line, in the order of `--help`. */
+/** Arguments and options of each operation, in the order of `--help`. */
 const commands: { readonly [O in SnapshotLookup]: (command: Command, ask: Ask<O>) => void } = {
   search(command, ask) {
     command
@@ -120,7 +120,7 @@ export const lookup: RegisterCommand = (program, context) => {
   for (const op of Object.keys(commands) as SnapshotLookup[]) add(op);
 };
 
-/** Of the snapshot that the command names, or of one of the past. Throws `CliError`. */
+/** Notes for answers from the snapshot that the command names, or from one of the past. Throws `CliError`. */
 export async function notesOf(command: Command, nowMs: number): Promise<AnswerNotes> {
   const { asOf } = command.opts<{ asOf?: string }>();
   if (asOf === undefined) return new AnswerNotes(await loadNamed(command), nowMs);

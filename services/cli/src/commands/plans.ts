@@ -80,7 +80,7 @@ function planNotFound(name: string): CliError {
   return new CliError(exitCodes.notFound, `there is no plan ${JSON.stringify(name)}; \`netfacts plans list\` lists all plans`);
 }
 
-/** For programs; names as in the HTTP API. */
+/** JSON for programs, with the names of the HTTP API. */
 function planJson({ name, rate, month, concurrency, updatedAt }: PlanRecord): Record<string, unknown> {
   return {
     name,

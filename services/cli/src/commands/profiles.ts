@@ -1,4 +1,4 @@
-/** `netfacts profiles`: what sources and operators say of ASes. */
+/** `netfacts profiles`: profiles of ASes by sources and operators. */
 
 import { parseAsn } from "@netfacts/address";
 import {
@@ -136,7 +136,7 @@ async function listed(store: Store, { limit, search, ...options }: ListOptions):
   }
 }
 
-/** For programs. */
+/** JSON for programs. */
 function profileJson({ asn, fields, override }: MergedProfile): Record<string, unknown> {
   const said = ({ value, source, asOf }: SaidValue) => ({ value, source, as_of: asOf });
   return {

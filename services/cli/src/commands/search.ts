@@ -1,4 +1,4 @@
-/** `netfacts search`: what fits a text, as a table; `netfacts lookup search` prints the record. */
+/** `netfacts search`: matches of a text, as a table. `netfacts lookup search` prints the record. */
 
 import { type AnswerNotes, finish, searchSteps } from "@netfacts/records";
 import type { Command } from "commander";

@@ -1,9 +1,9 @@
-/** Sources as a table, with what is wrong below it. */
+/** Sources as a table, with their faults below it. */
 
 import type { IngestSource } from "@netfacts/contracts";
 import { none, tableLines } from "../output.ts";
 
-/** @param now  Unix ms: what was to be asked for by then is due, as soon as a process follows the list. */
+/** @param now  Unix ms: a source whose time has passed is due as soon as a process follows the list. */
 export function sourceLines(sources: readonly IngestSource[], now: number): string[] {
   const titles = ["name", "section", "state", "records", "as of", "fetched", "next"];
   const rows = sources.map(({ name, section, state, stale, accepted, as_of, schedule }) => [
@@ -16,7 +16,7 @@ export function sourceLines(sources: readonly IngestSource[], now: number): stri
     nextCheck(schedule?.next_check_at ?? null, now),
   ]);
   const faults = sources.flatMap(({ name, error, schedule }) =>
-    // What was last asked for, else what was last read.
+    // Faults of the last fetch, and of the last read.
     [...new Set([schedule?.error, schedule?.refused, error])].filter((fault) => fault != null).map((fault) => `${name}: ${fault}`),
   );
   return [...tableLines(titles, rows), ...(faults.length > 0 ? ["", ...faults] : [])];

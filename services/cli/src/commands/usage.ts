@@ -1,4 +1,4 @@
-/** `netfacts usage`: what keys were used for. */
+/** `netfacts usage`: the usage of keys. */
 
 import { type UsageClass, usageClasses } from "@netfacts/contracts";
 import {
@@ -31,7 +31,7 @@ interface UsageOptions {
   readonly csv?: true;
 }
 
-/** Lines that are printed at a time. */
+/** Lines that are printed together. */
 const linesMax = 1_000;
 
 export const usage: RegisterCommand = (program, context) => {

@@ -1,14 +1,14 @@
-/** What an export says of a range of addresses: the members of the `/ip` record that a table can hold. */
+/** Rows of an export: the members of the `/ip` record that fit a table, for a range of addresses. */
 
 import type { IpRecord } from "@netfacts/contracts";
 import { type AddressRange, AnswerNotes, addressRanges, ipRecord } from "@netfacts/records";
 import type { Generation } from "@netfacts/snapshot";
 
-/** The columns of an export, in their order. Null: unknown, or none. */
+/** The columns of an export, in order. Null: unknown, or none. */
 export interface AddressFacts {
   /** Longest announced prefix that covers the range. */
   readonly prefix: string | null;
-  /** Origin that most full-feed peers see. */
+  /** Origin that is seen by most full-feed peers. */
   readonly asn: number | null;
   readonly as_name: string | null;
   /** All origins, most seen first; AS_SETs are left out. */
@@ -20,7 +20,7 @@ export interface AddressFacts {
   /** `YYYY-MM-DD`. */
   readonly allocated_on: string | null;
   readonly network_type: string | null;
-  /** All types, strongest first, each once. */
+  /** All types, strongest first, without duplicates. */
   readonly network_types: readonly string[];
   /** Name in the IANA registries. */
   readonly special_purpose: string | null;
@@ -37,7 +37,7 @@ export interface AddressRow extends AddressRange {
   readonly facts: AddressFacts;
 }
 
-/** Rows in ascending order, IPv4 first; neighbours differ, and ranges of which nothing is known are left out. */
+/** Rows in ascending order, IPv4 first. Equal neighbours are joined, and ranges without facts are left out. */
 export function* addressRows(generation: Generation, nowMs: number): Generator<AddressRow> {
   let row: AddressRow | null = null;
   let rowText = "";
@@ -55,7 +55,7 @@ export function* addressRows(generation: Generation, nowMs: number): Generator<A
   if (row !== null && isKnown(row.facts)) yield row;
 }
 
-/** @param record  of any address of the range. */
+/** @param record  record of any address of the range. */
 export function factsOf(
   record: Pick<IpRecord, "routing" | "rpki" | "allocation" | "network_type" | "network_types" | "special_purpose" | "location">,
 ): AddressFacts {

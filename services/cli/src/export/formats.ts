@@ -1,4 +1,4 @@
-/** The formats of an export: how its rows become the bytes of a file. */
+/** The formats of an export, which convert rows to the bytes of a file. */
 
 import { compareAddresses, formatAddress } from "@netfacts/address";
 import { countryFlag, csvCell } from "@netfacts/records";
@@ -7,17 +7,17 @@ import type { AddressFacts, AddressRow } from "./address-row.ts";
 import { MmdbWriter } from "./mmdb.ts";
 import { MmdbDouble, type MmdbMap, MmdbUint16, type MmdbValue } from "./mmdb-data.ts";
 
-/** What a file says of itself, where its format has a place for it. */
+/** Metadata of a file, if its format can store it. */
 export interface About {
   readonly snapshotId: string;
-  /** Of the newest section, in ms since 1970. */
+  /** Time of the newest section, in ms since 1970. */
   readonly asOfMs: number;
   readonly databaseType: string;
 }
 
 export type ExportFormat = (rows: Iterable<AddressRow>, about: About) => Iterable<Uint8Array | string>;
 
-/** Types of the columns, in their order. `origins` and `network_types` are lists separated by blanks. */
+/** Names and types of the columns, in order. `origins` and `network_types` are lists separated by spaces. */
 const columns: readonly (readonly [
   name: "first" | "last" | keyof AddressFacts,
   type: Extract<BasicType, "STRING" | "INT64" | "DOUBLE">,
@@ -63,10 +63,10 @@ function* ndjson(rows: Iterable<AddressRow>): Generator<string> {
   for (const row of rows) yield `${JSON.stringify(rowObject(row))}\n`;
 }
 
-/** Rows of one row group: their columns are in memory at a time. */
+/** Rows of one row group, whose columns are in memory together. */
 const rowGroupRows = 16_384;
 
-/** Columns without nulls: bounds, and lists. */
+/** Columns without nulls: bounds and lists. */
 const required: readonly string[] = ["first", "last", "origins", "network_types"];
 
 function* parquet(rows: Iterable<AddressRow>, { snapshotId }: About): Generator<Uint8Array> {
@@ -109,7 +109,7 @@ function cell(value: string | number | null | readonly (string | number)[], type
 function* mmdb(rows: Iterable<AddressRow>, { snapshotId, asOfMs, databaseType }: About): Generator<Uint8Array> {
   const writer = new MmdbWriter();
   for (const { first, last, facts } of rows) {
-    // In the file IPv4 is there; what IPv6 has in that space are two special addresses.
+    // The file has IPv4 in this space. IPv6 has only two special addresses there.
     const clipped = first.version === 6 && compareAddresses(first, afterIpv4) < 0 ? afterIpv4 : first;
     if (compareAddresses(clipped, last) <= 0) writer.add(clipped, last, mmdbRecord(facts));
   }
@@ -117,10 +117,10 @@ function* mmdb(rows: Iterable<AddressRow>, { snapshotId, asOfMs, databaseType }:
   yield* writer.file({ databaseType, description, builtAt: Math.floor(asOfMs / 1_000) });
 }
 
-/** `::1:0:0`, the first address behind `::/96`. */
+/** `::1:0:0`, the first address after `::/96`. */
 const afterIpv4 = { version: 6, w0: 0, w1: 0, w2: 1, w3: 0 } as const;
 
-/** The names that readers of GeoIP2 and GeoLite2 databases know; what they have no name for is in `netfacts`. */
+/** The members that readers of GeoIP2 and GeoLite2 databases know; others are in `netfacts`. */
 function mmdbRecord(facts: AddressFacts): MmdbMap {
   const { latitude, longitude, radius_km } = facts;
   return known({
@@ -137,7 +137,7 @@ function mmdbRecord(facts: AddressFacts): MmdbMap {
             accuracy_radius: radius_km === null ? null : new MmdbUint16(Math.ceil(radius_km)),
           }),
     registered_country: countryOf(facts.registration_country),
-    // ISO 3166-2 without the country, as these databases have it.
+    // ISO 3166-2 without the country, as in these databases.
     subdivisions: facts.region === null ? null : [{ iso_code: facts.region.replace(/^[A-Z]{2}-/, "") }],
     netfacts: known({
       prefix: facts.prefix,
@@ -158,7 +158,7 @@ function countryOf(code: string | null): MmdbMap | null {
   return code === null ? null : { iso_code: code, ...(name != null && { names: { en: name } }) };
 }
 
-/** The members that are not null, nor maps of none. */
+/** The members that are neither null nor empty maps. */
 function known(members: Readonly<Record<string, MmdbValue | null>>): MmdbMap {
   const isKnown = (value: MmdbValue | null): value is MmdbValue =>
     value !== null &&

@@ -1,25 +1,25 @@
-/** The data section of an MMDB file: values in MaxMind DB's own encoding, version 2.0; what repeats is stored once. */
+/** The data section of an MMDB file: values in the encoding of MaxMind DB 2.0. Repeated values are stored once. */
 
-/** What a record of the database holds. Numbers are unsigned integers of 32 bits. */
+/** A value in a record of the database. Numbers are unsigned 32-bit integers. */
 export type MmdbValue = string | number | MmdbDouble | MmdbUint16 | readonly MmdbValue[] | MmdbMap;
 export interface MmdbMap {
   readonly [name: string]: MmdbValue;
 }
 
-/** A number that is a double, whatever its value: some readers demand the type. */
+/** A number that is always a double: some readers require the type. */
 export class MmdbDouble {
   readonly value: number;
   constructor(value: number) {
     this.value = value;
   }
 
-  /** What is remembered goes by its JSON: null, which no other value has, keeps types apart. */
+  /** Remembered values are found by their JSON. The null, which no other value has, distinguishes the types. */
   toJSON(): unknown {
     return [null, "double", this.value];
   }
 }
 
-/** An unsigned integer of 16 bits, which some readers demand. */
+/** An unsigned 16-bit integer, which some readers require. */
 export class MmdbUint16 {
   readonly value: number;
   constructor(value: number) {
@@ -31,14 +31,14 @@ export class MmdbUint16 {
   }
 }
 
-/** Types by their numbers in the format. */
+/** Numbers of the types in the format. */
 const types = { pointer: 1, string: 2, double: 3, uint16: 5, uint32: 6, map: 7, uint64: 9, array: 11 } as const;
 
-/** Remembered values; when there are more, all are forgotten, and what comes then is stored anew. */
+/** Most remembered values. Beyond that all are forgotten, and later values are stored again. */
 const rememberedMax = 200_000;
-/** Longest value, as JSON, that is remembered: what is longer seldom repeats. */
+/** Longest value, as JSON, that is remembered: longer ones seldom repeat. */
 const rememberedChars = 512;
-/** Shorter ones take no more room than a pointer to them. */
+/** Shortest value that is replaced by a pointer: a shorter one needs no more room than the pointer. */
 const pointedBytesMin = 4;
 
 export class MmdbData {
@@ -50,12 +50,12 @@ export class MmdbData {
     return this.#length;
   }
 
-  /** A view, valid until more is added. */
+  /** A view of the data, valid until a value is added. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Stores a record, unless an equal one is remembered; returns where it begins. */
+  /** Stores a record, unless an equal one is remembered. @returns its offset. */
   record(value: MmdbMap): number {
     const key = JSON.stringify(value);
     const known = this.#known.get(key);
@@ -66,19 +66,19 @@ export class MmdbData {
     return at;
   }
 
-  /** Stores a value without pointers to others, as metadata must be. */
+  /** Stores a value without pointers, as metadata requires. */
   plain(value: MmdbMap): void {
     this.#map(value, false);
   }
 
-  /** @throws RangeError when it is no unsigned integer of 16 bits. */
+  /** @throws RangeError if the value is not an unsigned 16-bit integer. */
   uint16(value: number): void {
     if ((value & 0xffff) !== value) throw new RangeError(`not an unsigned integer of 16 bits: ${value}`);
     this.#control(types.uint16, value === 0 ? 0 : value < 256 ? 1 : 2);
     this.#integer(value, value === 0 ? 0 : value < 256 ? 1 : 2);
   }
 
-  /** @throws RangeError when it is no unsigned integer of 32 bits. */
+  /** @throws RangeError if the value is not an unsigned 32-bit integer. */
   uint32(value: number): void {
     if (value >>> 0 !== value) throw new RangeError(`not an unsigned integer of 32 bits: ${value}`);
 
@@ -99,7 +99,7 @@ export class MmdbData {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
-  /** The head of a map; its names and values follow, as strings and values. */
+  /** Writes the head of a map. The caller writes its names and values next. */
   mapOf(members: number): void {
     this.#control(types.map, members);
   }
@@ -144,7 +144,7 @@ export class MmdbData {
     } else this.#map(value as MmdbMap, shares);
   }
 
-  /** Four sizes, each of which begins where the smaller ones end. */
+  /** A pointer has four sizes; each begins where the range of the smaller ones ends. */
   #pointer(to: number): void {
     const control = types.pointer << 5;
     if (to < 2_048) {
@@ -162,7 +162,7 @@ export class MmdbData {
     }
   }
 
-  /** Type and size; a type beyond 7 has a byte of its own. */
+  /** Writes type and size. A type above 7 has a separate byte. */
   #control(type: number, size: number): void {
     const first = type > 7 ? 0 : type << 5;
     const own = size < 29 ? size : size < 285 ? 29 : size < 65_821 ? 30 : 31;

@@ -1,27 +1,27 @@
 /**
- * Writes MMDB files (MaxMind DB file format 2.0): a binary trie over IPv6 addresses, with IPv4 as `::/96` and, for readers that ask for
- * mapped addresses, the same under `::ffff:0:0/96`.
+ * Writes MMDB files (MaxMind DB file format 2.0): a binary trie of IPv6 addresses. IPv4 is at `::/96`, and also at `::ffff:0:0/96`, for
+ * readers that look up mapped addresses.
  */
 
 import { type Address, rangeToPrefixes } from "@netfacts/address";
 import { MmdbData, type MmdbMap } from "./mmdb-data.ts";
 
-/** A side of a node: another node above 0; 0: nothing; below 0: `-1 - n` is where a record begins in the data. */
+/** A side of a node. Above 0: another node. 0: none. Below 0: `-1 - n`, where n is the offset of a record in the data. */
 type Side = number;
 
 const metadataMark = Buffer.from("\xab\xcd\xefMaxMind.com", "latin1");
-/** Between the trie and the data. */
+/** Bytes between the trie and the data. */
 const gapBytes = 16;
 const ipv4Bits = 96;
-/** Sides of a node, in bits: the smallest that can name every node and every byte of the data. */
+/** Sizes of a side in bits. The smallest that can address all nodes and all bytes of the data is used. */
 const recordSizes = [24, 28, 32] as const;
 type RecordSize = (typeof recordSizes)[number];
 
 export interface MmdbAbout {
   readonly databaseType: string;
-  /** In English. */
+  /** Description in English. */
   readonly description: string;
-  /** Of the data, in seconds since 1970. */
+  /** Time of the data, in seconds since 1970. */
   readonly builtAt: number;
 }
 
@@ -32,8 +32,8 @@ export class MmdbWriter {
   #nodes = 1;
 
   /**
-   * @param first  of a range that holds no address of an earlier one.
-   * @throws RangeError when the file would be longer than the format allows.
+   * @param first  start of a range that does not overlap an earlier one.
+   * @throws RangeError if the file would be longer than the format allows.
    */
   add(first: Address, last: Address, record: MmdbMap): void {
     const side: Side = -1 - this.#data.record(record);
@@ -72,7 +72,7 @@ export class MmdbWriter {
     return child;
   }
 
-  /** `::ffff:0:0/96` is IPv4 too. */
+  /** Makes `::ffff:0:0/96` refer to the IPv4 part. */
   #alias(): void {
     let ipv4 = 0;
     for (let bit = 0; bit < ipv4Bits && ipv4 >= 0; bit++) {
@@ -102,7 +102,7 @@ export class MmdbWriter {
   }
 }
 
-/** Writes both sides of a node, which are below 2 to the power of the record size. */
+/** Writes both sides of a node, which must be below 2 to the power of the record size. */
 export function writeNode(to: Buffer, start: number, recordSize: RecordSize, left: number, right: number): void {
   if (recordSize === 32) {
     to.writeUInt32BE(left, start);
@@ -111,7 +111,7 @@ export function writeNode(to: Buffer, start: number, recordSize: RecordSize, lef
   }
   to.writeUIntBE(left % 2 ** 24, start, 3);
   to.writeUIntBE(right % 2 ** 24, start + recordSize / 4 - 3, 3);
-  // The upper four bits of both share the byte in the middle.
+  // The upper four bits of both sides share the middle byte.
   if (recordSize === 28) to[start + 3] = ((left >>> 24) << 4) | (right >>> 24);
 }
 

@@ -1,4 +1,4 @@
-/** `netfacts keys create`: makes a key and shows it, this once. */
+/** `netfacts keys create`: makes a key, which is shown only once. */
 
 import type { Scope } from "@netfacts/contracts";
 import { type NewKey, type RateLimit, readScopes } from "@netfacts/keys";

@@ -1,4 +1,4 @@
-/** Option values of commands about keys and plans, from text to domain: each says what it wants when it gets something else. */
+/** Parses option values of commands for keys and plans. Each error names the expected form. */
 
 import { type Scope, scopes } from "@netfacts/contracts";
 import type { RateLimit } from "@netfacts/keys";
@@ -13,7 +13,7 @@ export function parseScopes(text: string): Scope[] {
   return words as Scope[];
 }
 
-/** `600` (a minute) or `600/10s`. */
+/** Parses `600` (per minute) or `600/10s`. */
 export function parseRate(text: string): RateLimit {
   const match = /^(\d{1,10})(?:\/(\d{0,6})([smhd]))?$/.exec(text);
   if (match === null) throw new InvalidArgumentError("Expected requests per window, such as 600 (per minute), 600/m or 50/10s.");
@@ -26,7 +26,7 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
-/** A time in UTC, or a time from now. @returns Unix milliseconds. */
+/** Parses a time in UTC, or a duration from now. @returns Unix milliseconds. */
 export function parseExpiry(text: string, now: number): number {
   const span = /^(\d{1,5})([smhd])$/.exec(text);
   if (span !== null) return now + Number(span[1]) * (unitSeconds[span[2] ?? ""] ?? 1) * 1_000;
@@ -37,13 +37,13 @@ export function parseExpiry(text: string, now: number): number {
   return time;
 }
 
-/** Whether it is a date such as 2027-01-31 that the calendar has. Date.parse takes 31 February for 3 March. */
+/** Whether the text is a date that exists, such as 2027-01-31. Date.parse reads 31 February as 3 March. */
 export function isCalendarDay(text: string): boolean {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text;
 }
 
-/** `90d`, `12h`, `0`. @returns milliseconds. */
+/** Parses `90d`, `12h`, `0`. @returns milliseconds. */
 export function parseSpan(text: string): number {
   const span = /^(\d{1,7})([smhd])$/.exec(text);
   if (text === "0") return 0;
@@ -51,17 +51,17 @@ export function parseSpan(text: string): number {
   return Number(span[1]) * (unitSeconds[span[2] ?? ""] ?? 1) * 1_000;
 }
 
-/** The value, or the word that stands for none of it; not null, which commander takes for no value at all. */
+/** The value, or the word that means none. It is not null, because commander reads null as a missing value. */
 export function orWord<T, Word extends string>(word: Word, text: string, parse: (text: string) => T): T | Word {
   return text === word ? word : parse(text);
 }
 
-/** What `orWord` read, with null in place of the word. */
+/** The result of `orWord`, with null instead of the word. */
 export function nullFor<T>(word: string, value: T): Exclude<T, string> | null {
   return value === word ? null : (value as Exclude<T, string>);
 }
 
-/** For options that may be given more than once. */
+/** Parser for options that may be repeated. */
 export function collect(text: string, before: readonly string[] = []): string[] {
   return [...before, text];
 }

@@ -1,4 +1,4 @@
-/** What became of a change of a key: the key, or why not. */
+/** The outcome of a change of a key: the key, or an error. */
 
 import type { KeyOutcome, KeyRecord } from "@netfacts/keys";
 import { CliError } from "../../cli-error.ts";

@@ -1,16 +1,16 @@
-/** A key as commands print it: never its hash, and its secret only by `create` and `rotate`. */
+/** Output of a key: never its hash, and its secret only by `create` and `rotate`. */
 
 import { displayKey, type KeyRecord } from "@netfacts/keys";
 import type { CliContext, SharedSettings } from "../../context.ts";
 import { fieldLines, none, printJson, printLines, tableLines, timeText } from "../../output.ts";
 
-/** `expired` is what the others see of an active key past its expiry, or past its end after it was replaced. */
+/** The state of a key; an active key is `expired` after its expiry, or after its end if it was replaced. */
 export function stateAt({ state, expiresAt, validUntil }: KeyRecord, now: number): string {
   const isPast = (time: number | null): boolean => time !== null && now >= time;
   return state === "active" && (isPast(expiresAt) || isPast(validUntil)) ? "expired" : state;
 }
 
-/** The answer of commands that make a key: the only place where it is printed whole. `more`: further members for programs. */
+/** Prints a new key. This is the only place that prints the whole key. `more`: further members for programs. */
 export function printSecretKey(
   context: CliContext,
   { json }: SharedSettings,
@@ -26,7 +26,7 @@ export function printSecretKey(
   printLines(context, [...keyLines(key, now), "", "The key, shown only once:", "", `  ${secret}`, ""]);
 }
 
-/** For programs; names as in the HTTP API. */
+/** JSON for programs, with the names of the HTTP API. */
 export function keyJson(key: KeyRecord, now: number): Record<string, unknown> {
   return {
     id: key.id,

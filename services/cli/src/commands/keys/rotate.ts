@@ -1,4 +1,4 @@
-/** `netfacts keys rotate`: replaces a key by a successor, which is shown this once. */
+/** `netfacts keys rotate`: replaces a key by a successor, which is shown only once. */
 
 import { CliError } from "../../cli-error.ts";
 import { type RegisterCommand, sharedSettings } from "../../context.ts";

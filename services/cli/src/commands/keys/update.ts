@@ -1,4 +1,4 @@
-/** `netfacts keys update`: changes what a key may do, from where, how much and how long. */
+/** `netfacts keys update`: changes scopes, networks, limits and expiry of a key. */
 
 import type { Scope } from "@netfacts/contracts";
 import type { KeyPatch, RateLimit } from "@netfacts/keys";

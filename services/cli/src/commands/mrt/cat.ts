@@ -34,7 +34,7 @@ export const cat: RegisterCommand = (group, context) => {
     });
 };
 
-/** Writes one record; yields where `out` is large enough to be taken. */
+/** Writes one record. Yields when `out` is long enough to be written. */
 type Print = (record: MrtRecord, out: LineBuffer) => Iterable<void>;
 
 const writeJson: Print = (record, out) => {

@@ -1,4 +1,4 @@
-/** `netfacts mrt`: MRT files as they are, without a snapshot. */
+/** `netfacts mrt`: reads MRT files, without a snapshot. */
 
 import type { RegisterCommand } from "../../context.ts";
 import { cat } from "./cat.ts";

@@ -1,4 +1,4 @@
-/** `netfacts mrt replay`: a RIB with the updates behind it, as the table at their last second. */
+/** `netfacts mrt replay`: applies updates to a RIB, and prints the table at their last second. */
 
 import { timestamp } from "@netfacts/contracts";
 import type { UpdateFileCounts } from "@netfacts/ingest/app";
@@ -44,7 +44,7 @@ async function replayFiles(rib: string, files: readonly string[], json: boolean,
   function* inputs() {
     for (const file of files) yield open(file);
   }
-  // What it takes is not loaded for the other commands of the group.
+  // Load this only here, because the other commands of the group do not need it.
   const { replayRoutes } = await import("@netfacts/ingest/app");
   const table = json ? new JsonTable() : new LineTable();
   let before: UpdateFileCounts | null = null;

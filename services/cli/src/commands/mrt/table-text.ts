@@ -1,13 +1,13 @@
-/** A replayed table as text: what is kept of each route while it is replayed, and the lines that it ends as. */
+/** A replayed table as text: the bytes that are kept for each route during the replay, and the resulting lines. */
 
 import { formatAddress, formatPrefix, type Prefix } from "@netfacts/address";
 import type { EncodeAttributes } from "@netfacts/ingest/app";
 import { attributesJson, LineBuffer, type Peer, type RibSink, writeRouteColumns } from "@netfacts/mrt";
 
-/** First byte of what is kept: whether the route came with a path identifier. */
+/** Value of the first kept byte if the route has a path identifier. */
 const withPathId = 1;
 
-/** Lines of `bgpdump -m`: behind the prefix they are written when the route is met, once for all routes that have the same. */
+/** Lines of `bgpdump -m`. The part after the prefix is written when the route is read, once for all routes with the same part. */
 export class LineTable implements RibSink {
   readonly out = new LineBuffer();
   readonly #scratch = new LineBuffer();
@@ -45,7 +45,7 @@ export class LineTable implements RibSink {
   end(): void {}
 }
 
-/** One object a prefix, as `netfacts mrt cat --json` has them of a RIB; without the byte in a file, as there is none. */
+/** One object per prefix, like `netfacts mrt cat --json` for a RIB, but without the offset in a file, because there is none. */
 export class JsonTable implements RibSink {
   readonly out = new LineBuffer();
   #peers: readonly Peer[] = [];
@@ -79,7 +79,7 @@ export class JsonTable implements RibSink {
     this.#routes.push(`${JSON.stringify(head).slice(0, -1)},"attributes":${attributes}}`);
   }
 
-  /** Writes the prefix at hand. */
+  /** Writes the current prefix. */
   end(): void {
     if (this.#prefix === null) return;
     const head = {

@@ -1,9 +1,9 @@
-/** What of a file was refused or not read: told as it is met, or counted and told at the end. */
+/** Reports bad records of a file at once, and counts of skipped parts at its end. */
 
 import type { BadRecord, MrtRecord, PathAttributes, RecordReading } from "@netfacts/mrt";
 import { describeRecord } from "@netfacts/mrt";
 
-/** Enough to find the record again; a screen of digits says no more. */
+/** Bytes of a bad record that are shown: enough to find the record. */
 const shownBytesMax = 64;
 
 export class Tally {
@@ -11,7 +11,7 @@ export class Tally {
   readonly #tell: (line: string) => void;
   readonly #unread = new Map<string, number>();
   readonly #unknownAttributes = new Map<number, number>();
-  /** Records refused. */
+  /** Number of refused records. */
   bad = 0;
 
   constructor(name: string, tell: (line: string) => void) {
@@ -19,7 +19,7 @@ export class Tally {
     this.#tell = tell;
   }
 
-  /** Counts one record, and tells of it when it is bad. @returns whether there is something of it to print. */
+  /** Counts a record, and reports it if it is bad. @returns whether it can be printed. */
   count(reading: RecordReading): reading is MrtRecord {
     if ("fault" in reading) {
       this.bad++;
@@ -33,7 +33,7 @@ export class Tally {
     return true;
   }
 
-  /** At the end of the file. */
+  /** Call at the end of the file: reports the skipped records and attributes. */
   tellUnread(): void {
     for (const [what, count] of this.#unread) this.#tell(`${this.#name}: ${count} records skipped: ${what}`);
     for (const [type, count] of this.#unknownAttributes) this.#tell(`${this.#name}: ${count} attributes skipped: type ${type}`);

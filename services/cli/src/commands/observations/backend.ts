@@ -1,4 +1,4 @@
-/** Where observations are sent to and read from: a server's operator API, or the store itself. */
+/** Backends for observations: the operator API of a server, or the store itself. */
 
 import { join } from "node:path";
 import { hostPrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
@@ -19,11 +19,11 @@ export interface FileToSend {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** By the names of the API. */
+/** Filters, with the names of the API. */
 export type Selection = Readonly<Partial<Record<"address" | "prefix" | "source" | "key", string>>>;
 
 export interface ObservationsBackend {
-  /** How much of an upload is stored; null: nothing is known of it. */
+  /** Bytes of an upload that are stored; null: the upload is unknown. */
   progress(id: string): Promise<number | null>;
   send(file: FileToSend): Promise<ObservationUpload>;
   exported(selection: Selection): AsyncIterable<Uint8Array | string>;
@@ -42,7 +42,7 @@ export const mediaTypes: Readonly<Record<UploadFormat, string>> = {
   geofeed: "application/geofeed+csv",
 };
 
-/** With a URL the server, with the key of NETFACTS_KEY; else the store, as all commands use it. */
+/** Uses the server if there is a URL, with the key in NETFACTS_KEY; else the store, like all commands. */
 export async function withBackend<T>(options: BackendOptions, work: (backend: ObservationsBackend) => Promise<T>): Promise<T> {
   if (options.url !== undefined) return work(serverBackend(options.url));
   const { command, context } = options;

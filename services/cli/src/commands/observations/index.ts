@@ -1,4 +1,4 @@
-/** `netfacts observations`: imports observations and geofeeds, shows what is stored about an address, deletes it. */
+/** `netfacts observations`: imports observations and geofeeds, and shows or deletes stored ones. */
 
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
@@ -32,7 +32,7 @@ const urlOption = () =>
   new Option("--url <url>", "operator listener of a server, used with the key in NETFACTS_KEY (default: the store)").env(
     "NETFACTS_OPERATOR_URL",
   );
-/** A word before the extension tells a geofeed from other CSV. */
+/** Formats by file name. A word in the name distinguishes a geofeed from other CSV. */
 const formatsByName: readonly (readonly [RegExp, UploadFormat])[] = [
   [/geofeed/i, "geofeed"],
   [/\.(?:ndjson|jsonl|json)(?:\.(?:gz|bz2|zst))?$/i, "ndjson"],
@@ -102,7 +102,7 @@ function formatOf(file: string): UploadFormat {
   throw new CliError(exitCodes.usage, `the name of ${nameOf(file)} does not tell its format: use --format`);
 }
 
-/** A pipe or standard input as a file: it is read twice, once for the id of the upload. A signal that ends the process removes it, too. */
+/** Copies a pipe or standard input to a file, because it is read twice, once for the id of the upload. A signal removes the copy too. */
 async function asFile<T>(file: string, { stdin }: CliContext, work: (path: string) => Promise<T>): Promise<T> {
   const isStdin = file === "-";
   if (!isStdin && statSync(file, { throwIfNoEntry: false })?.isFIFO() !== true) return work(file);
@@ -133,7 +133,7 @@ async function importFile(
   return backend.send({ id, source: source ?? null, format, offset, body: contentOf(file, offset) });
 }
 
-/** By the content, so that the same file is the same upload. */
+/** The id of an upload, from the content, so that the same file is the same upload. */
 async function idOf(file: string, format: UploadFormat): Promise<string> {
   const digest = createHash("sha256").update(`${format}\n`);
   for await (const piece of contentOf(file, 0)) digest.update(piece);

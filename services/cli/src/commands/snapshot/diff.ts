@@ -1,4 +1,4 @@
-/** `netfacts snapshot diff`: what changed between two snapshots. */
+/** `netfacts snapshot diff`: changes between two snapshots. */
 
 import { type SectionName, type SectionPair, type SnapshotChange, sectionChanges, sectionNames, sectionPairs } from "@netfacts/snapshot";
 import { type Command, Option } from "commander";

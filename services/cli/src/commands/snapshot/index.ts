@@ -1,4 +1,4 @@
-/** `netfacts snapshot`: what is kept and whether it is whole, what changed, one file of it, and the way back to an earlier one. */
+/** `netfacts snapshot`: lists, verifies, compares and packs snapshots, and goes back to an earlier one. */
 
 import type { RegisterCommand } from "../../context.ts";
 import { diffCommand } from "./diff.ts";

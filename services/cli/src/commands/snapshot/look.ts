@@ -1,4 +1,4 @@
-/** `netfacts snapshot list`, `show`, `verify` and `pack`: what is kept, what is in it, whether it is whole, and one file of it. */
+/** `netfacts snapshot list`, `show`, `verify` and `pack`: the kept snapshots, their content, their integrity, and one as a file. */
 
 import { type Manifest, type OpenedSnapshot, openPack, type SectionEntry, type SnapshotPointer, writePack } from "@netfacts/snapshot";
 import type { Command } from "commander";
@@ -15,7 +15,7 @@ export const lookCommands: RegisterCommand = (group, context) => {
     if (sharedSettings(of).json) printJson(context, value);
     else printLines(context, lines);
   };
-  /** A command about one snapshot: the named one, else the current. */
+  /** Makes a command for one snapshot: the named one, else the current one. */
   const about = (command: Command, work: (opened: OpenedSnapshot, self: Command, argument: string) => Promise<void>): Command =>
     command
       .addOption(snapshotOption("data directory, manifest in one, pack, or id of a kept snapshot (default: the current one)"))
@@ -43,7 +43,7 @@ export const lookCommands: RegisterCommand = (group, context) => {
   about(group.command("verify").description("read every object and check digests, bounds and order"), async (opened, self) => {
     const { store, manifest, packed } = opened;
     await load(opened);
-    // A pack leaves out what only ingest reads.
+    // A pack does not have the objects that only ingest reads.
     if (!packed) for (const { object, bytes } of Object.values(manifest.ingest_objects)) await store.getObject(object, bytes).catch(refuse);
     print(self, { id: manifest.id, whole: true }, [`${manifest.id} is valid: ${sectionTexts(manifest).join(", ")}`]);
   });
@@ -62,7 +62,7 @@ export const lookCommands: RegisterCommand = (group, context) => {
   );
 };
 
-/** Where pods are told to serve another one than was published last, they are loading that or have refused it. */
+/** State of a snapshot. If the active one is not the last published one, pods are still loading the latter, or have refused it. */
 function standing(id: string, pointer: SnapshotPointer | null): string {
   if (id === pointer?.published) return id === pointer.active ? "current" : "current, not served";
   return id === pointer?.active ? "served" : "";

@@ -28,7 +28,7 @@ export const rollbackCommand: RegisterCommand = (group, context) => {
     );
 };
 
-/** As the operator API does. Where the store of the keys is not known, a note says that nothing is audited. */
+/** Audits the rollback like the operator API. If the store of keys is unknown, a note says that nothing is audited. */
 async function auditRollback(
   target: string,
   replaces: string,
@@ -44,7 +44,7 @@ async function auditRollback(
   printNote(context, `the rollback is not in the audit log: ${reason}`);
 }
 
-/** @param beforeChange  is told of the snapshot that is gone back to, and of the current one. */
+/** @param beforeChange  called with the ids of the earlier snapshot and of the current one. */
 async function rollBack(
   snapshots: Snapshots,
   named: string | undefined,
@@ -65,7 +65,7 @@ async function rollBack(
   const manifest = rollbackManifest(current, wanted.manifest);
   const { id } = manifest;
   await beforeChange(earlier, current.id);
-  // Published, and not served by anybody: whoever began to go back to it did not come to an end.
+  // Equal ids: an unfinished rollback has already published it, but it is not served.
   if (id !== current.id) {
     const takenBack = takenBackBy(current, manifest, await store.takenBack().catch(refuse));
     // An import of another process may have stored objects that it has not published yet.

@@ -1,4 +1,4 @@
-/** The snapshots that the commands about them speak of: a data folder's, or those of the store that several services share. */
+/** The snapshots for commands: those of a data folder, or of the store that several services share. */
 
 import type { ActivationOutcome } from "@netfacts/ingest/app";
 import type { ConnectOptions } from "@netfacts/messaging/nats";
@@ -10,13 +10,13 @@ import { exitCodes } from "../../exit-codes.ts";
 import { refuse } from "../../snapshot-option.ts";
 
 export interface Snapshots {
-  /** What messages call the place. */
+  /** Name of the place in messages. */
   readonly place: string;
-  /** The snapshot of an id, of a path to a data folder, manifest or pack, or the current one. Throws `CliError`. */
+  /** The snapshot with an id, at the path of a data folder, manifest or pack, or the current one. Throws `CliError`. */
   find(name?: string): Promise<OpenedSnapshot>;
-  /** The store of a path, or of the place: not one of its snapshots is read. Throws `CliError` when it has none. */
+  /** The store at a path, or of the place; reads none of its snapshots. Throws `CliError` if there is none. */
   storeOf(path?: string): Promise<SnapshotStore>;
-  /** Lets the snapshot that was published last be served by all pods at once; null where publishing is that already. */
+  /** Makes all pods serve the last published snapshot; null: publishing does that already. */
   activate: ((id: string) => Promise<ActivationOutcome>) | null;
 }
 
@@ -42,7 +42,7 @@ export async function withSnapshots<T>(command: Command, work: (snapshots: Snaps
   return work({ place: dataDir, find, storeOf, activate: null });
 }
 
-/** An option of the command line goes before the environment; null: the data folder, as for every command without the option. */
+/** Servers from the option, else from the environment. Null: use the data folder, like every command without the option. */
 function sharedServers(command: Command): { readonly servers?: string } | null {
   if (!command.options.some((option) => option.attributeName() === "nats")) return null;
   const { nats } = command.opts<{ nats?: string }>();
@@ -51,7 +51,7 @@ function sharedServers(command: Command): { readonly servers?: string } | null {
   return !isShared || command.getOptionValueSourceWithGlobals("dataDir") === "cli" ? null : {};
 }
 
-/** The client of NATS is loaded only here. */
+/** Loads the NATS client, only here. */
 async function withShared<T>({ servers }: { readonly servers?: string }, work: (snapshots: Snapshots) => Promise<T>): Promise<T> {
   const [{ connectJetStreamStore, snapshotsBucketDefault }, { natsConnection, noServer }] = await Promise.all([
     import("@netfacts/pod/jetstream"),
@@ -81,7 +81,7 @@ async function withShared<T>({ servers }: { readonly servers?: string }, work: (
   }
 }
 
-/** As ingest does: every pod that reports has loaded it before any serves it, or the bound has passed. */
+/** Activates like ingest: pods serve the snapshot when every pod that reports has loaded it, or the time limit has passed. */
 async function activateAll(connection: ConnectOptions, store: SnapshotStore, id: string): Promise<ActivationOutcome> {
   const [{ ActivationCoordinator }, { openNatsMessaging }, { podReportIntervalMs }] = await Promise.all([
     import("@netfacts/ingest/app"),
@@ -89,7 +89,7 @@ async function activateAll(connection: ConnectOptions, store: SnapshotStore, id:
     import("@netfacts/pod"),
   ]);
   const broadcast = await openNatsMessaging(connection);
-  // Nobody is known at first: one report of each pod must have had time to come.
+  // No pod is known at first: wait for a report of each.
   const coordinator = new ActivationCoordinator({ broadcast, store, settings: { discoverMs: podReportIntervalMs + 1_000 } });
   try {
     coordinator.start();
@@ -100,12 +100,12 @@ async function activateAll(connection: ConnectOptions, store: SnapshotStore, id:
   }
 }
 
-/** Loads a snapshot, which reads and checks it whole. Throws `CliError`. */
+/** Loads a snapshot, which reads and checks all of it. Throws `CliError`. */
 export async function load({ store, manifest }: OpenedSnapshot): Promise<Generation> {
   return Generation.of(await loadSnapshot(store, manifest).catch(refuse));
 }
 
-/** Id of the snapshot that was published before the current one. Throws `CliError` when none is kept. */
+/** Id of the snapshot that was published before the current one. Throws `CliError` if none is kept. */
 export async function findPrevious({ place, find }: Snapshots): Promise<string> {
   const { store, manifest } = await find();
   const ids = await store.list().catch(refuse);
