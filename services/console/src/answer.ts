@@ -7,7 +7,7 @@ import { client } from "./session.ts";
 export { type Answer, type Failure, failureOf } from "./asked.ts";
 
 /**
- * @param question  names what is asked: another one asks again.
+ * @param question  key of the question: asks again when it changes.
  * @returns the answer, and a function that asks again.
  */
 export function useAnswer<T>(question: string, ask: (client: NetfactsClient, signal: AbortSignal) => Promise<T>): [Answer<T>, () => void] {

@@ -1,4 +1,4 @@
-/** The frame of every page: search, navigation, theme, help; and which page a path shows. */
+/** The frame of every page (search, navigation, theme, help), and the page for each path. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -29,16 +29,16 @@ import { texts } from "./texts.ts";
 
 interface Shown {
   readonly title: string;
-  /** Says which page it is without text from the URL, which anybody can have written: the heading of the form that asks for the key. */
+  /** Name of the page without text from the URL, which a stranger may have written: the heading of the form that asks for the key. */
   readonly kind: string;
   readonly needsKey: boolean;
   readonly page: ComponentChildren;
 }
 
-/** Of a text from the URL in the title of the document. */
+/** Most characters of a text from the URL in the title of the document. */
 const titleCharactersMax = 100;
 
-/** Null for a path of no page. */
+/** The page for a path; null: there is none. */
 function shownAt(path: string, query: string): Shown | null {
   const [, word, rest = ""] = /^\/([^/]*)(?:\/(.*?))?\/?$/.exec(path) ?? [];
   let text: string;

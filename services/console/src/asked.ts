@@ -1,4 +1,4 @@
-/** One question of a page: loading, answered or failed; asked when the page is shown and when who is asked or the question changes. */
+/** One question of a page: loading, answered or failed. It is asked when the page is shown, and when the question or the client changes. */
 
 import { NetfactsProblem, type Problem } from "@netfacts/client";
 import { useCallback, useEffect, useState } from "preact/hooks";
@@ -21,7 +21,7 @@ export function failureOf(error: unknown): Failure {
   return { kind: "unreachable", detail: error instanceof Error ? error.message : String(error) };
 }
 
-/** A proxy, or a server of another version, may use the form of problems with other members. */
+/** Whether a problem has the expected members: a proxy, or a server of another version, may use others. */
 function isShowable({ code, title, detail, errors = [] }: Problem): boolean {
   return [code, title, detail].every((text) => typeof text === "string") && Array.isArray(errors) && errors.every(hasMessage);
 }
@@ -31,8 +31,8 @@ function hasMessage(error: { readonly message?: unknown } | null): boolean {
 }
 
 /**
- * @param asked     who answers: another one is asked again.
- * @param question  names what is asked: another one asks again.
+ * @param asked     client that answers: asks again when it changes.
+ * @param question  key of the question: asks again when it changes.
  * @returns the answer, and a function that asks again.
  */
 export function useAsked<C, T>(asked: C, question: string, ask: (asked: C, signal: AbortSignal) => Promise<T>): [Answer<T>, () => void] {
@@ -41,7 +41,7 @@ export function useAsked<C, T>(asked: C, question: string, ask: (asked: C, signa
     answer: { state: "loading" },
   });
   const [attempt, setAttempt] = useState(0);
-  // `ask` is a new function each time; `question` says whether it asks something else.
+  // `ask` is a new function each time; `question` shows whether it asks something else.
   useEffect(() => {
     const leaving = new AbortController();
     setAnswer({ question, answer: { state: "loading" } });
@@ -56,6 +56,6 @@ export function useAsked<C, T>(asked: C, question: string, ask: (asked: C, signa
     return () => leaving.abort();
   }, [question, asked, attempt]);
   const again = useCallback(() => setAttempt((value) => value + 1), []);
-  // The answer to the previous question is not shown below the new one.
+  // Do not show the answer to the previous question for the new one.
   return [answer.question === question ? answer.answer : { state: "loading" }, again];
 }

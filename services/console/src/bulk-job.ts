@@ -1,4 +1,4 @@
-/** The list of `/bulk` and its rows. They are in the memory of the tab: leaving the page or using another key does not lose them. */
+/** The list of `/bulk` and its rows. They stay in the memory of the tab when its user leaves the page or uses another key. */
 
 import { signal } from "@preact/signals";
 import { type Row, Tally } from "./domain/bulk-table.ts";
@@ -6,9 +6,9 @@ import type { Extracted } from "./domain/extract.ts";
 
 export interface Job extends Omit<Extracted, "addresses"> {
   readonly addresses: readonly (readonly [ip: string, lines: number])[];
-  /** Those of the first addresses, in the same order; it grows. */
+  /** Rows of the first addresses, in the same order; the list grows. */
   readonly rows: Row[];
-  /** Of the rows. */
+  /** Counts of the rows. */
   readonly tally: Tally;
 }
 

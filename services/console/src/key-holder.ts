@@ -1,18 +1,18 @@
-/** The key of a tab: in memory, and in `sessionStorage` only when its owner asks. */
+/** The key of a tab: in memory, and in `sessionStorage` only if its owner wants this. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 
 export interface KeyHolder {
   readonly key: ReadonlySignal<string | null>;
   readonly hasKey: ReadonlySignal<boolean>;
-  /** Whether it is also kept for a reload of the tab. */
+  /** Whether the key survives a reload of the tab. */
   readonly isKept: Signal<boolean>;
-  /** @param kept  also for a reload of this tab. @returns false for a text that cannot be a key. */
+  /** @param kept  whether the key survives a reload of this tab. @returns false for a text that cannot be a key. */
   use(text: string, kept: boolean): boolean;
   forget(): void;
 }
 
-/** @param storedName  in `sessionStorage`: another one for each kind of key. */
+/** @param storedName  name in `sessionStorage`; a different one for each kind of key. */
 export function createKeyHolder(storedName: string): KeyHolder {
   const key = signal<string | null>(readStored(storedName));
   const isKept = signal(key.value !== null);
@@ -35,7 +35,7 @@ export function createKeyHolder(storedName: string): KeyHolder {
   };
 }
 
-/** Storage can be forbidden by the browser's settings. */
+/** Returns null if the browser's settings forbid storage. */
 function readStored(name: string): string | null {
   try {
     return sessionStorage.getItem(name);

@@ -1,17 +1,17 @@
-/** On paper: all rows of a list instead of those in sight, and light colours. */
+/** Printing: shows all rows of a list instead of the visible ones, and light colours. */
 
 import { signal } from "@preact/signals";
 
-/** What depends on it must be rendered or painted at once: the browser waits for nothing. */
+/** Parts that depend on this must render synchronously: the browser does not wait. */
 export const isPrinting = signal(false);
 
 function setPrinting(is: boolean): void {
-  // First the colours, for what is painted with them.
+  // Set the colours first: drawings use them.
   document.documentElement.toggleAttribute("data-printing", is);
   isPrinting.value = is;
 }
 
-/** From now on, for as long as the page is open. */
+/** Follows printing from now on, until the page is closed. */
 export function followPrinting(): void {
   addEventListener("beforeprint", () => setPrinting(true));
   addEventListener("afterprint", () => setPrinting(false));

@@ -1,15 +1,15 @@
-/** The page that is shown, by the path and the query of the URL. Links stay links: they open in a new tab, and work with the keyboard. */
+/** Selects the page by the path and the query of the URL. Links stay real links: they can open in a new tab, and work with the keyboard. */
 
 import { batch, signal } from "@preact/signals";
 
-/** Without the query and the fragment, which no page uses. */
+/** Path without the query and the fragment, which no page uses. */
 export const path = signal(location.pathname);
-/** With `?`; empty without one. */
+/** Query with `?`; empty if there is none. */
 export const query = signal(location.search);
 
 addEventListener("popstate", () => show(location.pathname, location.search));
 
-/** Shows a page of the console and moves the reader to its top. */
+/** Shows a page of the console and scrolls to its top. */
 export function navigate(to: string): void {
   if (to !== location.pathname + location.search) history.pushState(null, "", to);
   const mark = to.indexOf("?");
@@ -26,11 +26,11 @@ function show(pathname: string, search: string): void {
   });
 }
 
-/** For the whole document: what handles clicks on links to pages, so that they are shown without a new document. */
+/** Makes a click handler for the whole document, which shows linked pages without loading a new document. */
 export function linkFollower(isPage: (path: string) => boolean): (event: MouseEvent) => void {
   return (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    // Of a drawing, too: its links have no `origin`, and their `target` is an object.
+    // Includes links in SVG, which have no `origin`, and whose `target` is an object.
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     const href = link?.getAttribute("href") ?? null;
     if (link === null || href === null || link.hasAttribute("target") || link.hasAttribute("download")) return;
@@ -41,10 +41,10 @@ export function linkFollower(isPage: (path: string) => boolean): (event: MouseEv
   };
 }
 
-/** Of the public pages. */
+/** Click handler for the public pages. */
 export const followLinks = linkFollower(isPage);
 
-/** The same paths as in `console-routes.ts` of the gateway: a link to any other one is left to the browser. */
+/** The same paths as in `console-routes.ts` of the gateway. The browser follows links to other paths itself. */
 function isPage(path: string): boolean {
   return /^\/(?:$|(?:address|prefix|as|reverse-dns)\/|(?:compare|validity)(?:\/|$)|(?:bulk|search|data|key)\/?$)/.test(path);
 }

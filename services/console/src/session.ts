@@ -1,4 +1,4 @@
-/** The key of this tab, the client that uses it, and the time of the page. */
+/** The key of this tab and the clients that use it. */
 
 import { NetfactsClient } from "@netfacts/client";
 import { computed } from "@preact/signals";
@@ -11,13 +11,13 @@ const holder = createKeyHolder("netfacts-key");
 
 export const { hasKey, isKept, use: useKey, forget: forgetKey } = holder;
 
-/** Replaced with the key. It makes one try: a page shows what happened, and its reader decides when to try again. */
+/** A new client for each key. It does not retry: a page shows the failure, and its reader decides when to try again. */
 export const client = computed(() => {
   const key = holder.key.value;
   return new NetfactsClient({ url: location.origin, ...(key !== null && { key }), retry: { attemptsMax: 1 }, timeoutMs });
 });
 
-/** For a batch, which is many requests: it waits for the rate limit, and tries again what failed in between. */
+/** Client for batches of many requests: it waits for the rate limit, and retries failures. */
 export const patientClient = computed(() => {
   const key = holder.key.value;
   return new NetfactsClient({ url: location.origin, ...(key !== null && { key }), timeoutMs });

@@ -1,50 +1,50 @@
-/** Suggestions for a text while somebody types: when they are asked for, and which answer is shown. */
+/** Suggestions while a text is typed: when to ask for them, and which answer to show. */
 
 import { type Limits, NetfactsProblem } from "@netfacts/client";
 import type { SearchResult } from "@netfacts/contracts";
 
 export interface Suggestions {
   readonly items: readonly SearchResult[];
-  /** Results that there are. */
+  /** Number of results. */
   readonly total: number;
 }
 
 interface SuggesterOptions {
   readonly ask: (text: string, signal: AbortSignal) => Promise<Suggestions>;
-  /** Limits of the key as of the last answer. */
+  /** Limits of the key by the last answer. */
   readonly limits: () => Limits | null;
   readonly show: (suggestions: Suggestions | null) => void;
 }
 
-/** A text is asked for when it has not changed for this time. */
+/** Time without a change of the text before a request, in ms. */
 const quietMs = 150;
-/** After a failure that names no time. */
+/** Pause after a failure that names no time. */
 const pauseMs = 5_000;
-/** No timer for a longer pause: the next letter looks whether it has ended. */
+/** Longest pause with a timer: after a longer one, the next letter asks. */
 const timerMsMax = 120_000;
-/** Units of the rate limit that are left to the pages: an address costs two. */
+/** Units of the rate limit that are reserved for the pages: an address costs two. */
 const unitsLeft = 3;
-/** The key is unknown, may not search, or the gateway has no search: another try fails as well. */
+/** Final failures: the key is unknown or may not search, or the gateway has no search. */
 const finalStatuses: ReadonlySet<number> = new Set([401, 403, 404]);
 
 /**
- * Asks for one text at a time. What is shown is always the answer to the last text, or null.
+ * Asks for one text at a time. Always shows the answer to the last text, or null.
  *
- * Failures are silent, because nobody asked for suggestions: the reader sees them on the page of results.
+ * Failures are silent, because the reader did not ask for suggestions. The page of results shows them.
  */
 export class Suggester {
   readonly #options: SuggesterOptions;
   #text: string | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked: AbortController | null = null;
-  /** By the clock of the page; `Infinity`: for good. */
+  /** End of the pause, by the clock of the page; `Infinity`: never. */
   #pausedUntil = 0;
 
   constructor(options: SuggesterOptions) {
     this.#options = options;
   }
 
-  /** The text as it is now; null: nothing is to be suggested. */
+  /** Call with the current text; null: suggest nothing. */
   type(text: string | null): void {
     if (text === this.#text) return;
     this.#text = text;
@@ -52,7 +52,7 @@ export class Suggester {
     this.#asked?.abort();
     this.#asked = null;
     const waitMs = Math.max(quietMs, this.#pausedUntil - performance.now());
-    // Those for the previous text stay until the next ones are there, unless that takes long.
+    // Keep the suggestions for the previous text until the next ones are ready, unless that takes long.
     if (text === null || waitMs > quietMs) this.#options.show(null);
     if (text !== null && waitMs <= timerMsMax) this.#timer = setTimeout(() => void this.#ask(text), waitMs);
   }
@@ -77,7 +77,7 @@ export class Suggester {
   }
 }
 
-/** How long nothing is asked after an answer, in ms. @param failure  null: it succeeded. */
+/** Pause after an answer, in ms. @param failure  null: it succeeded. */
 export function pauseMsAfter(failure: unknown, limits: Limits | null): number {
   if (failure instanceof NetfactsProblem) {
     if (finalStatuses.has(failure.status)) return Number.POSITIVE_INFINITY;

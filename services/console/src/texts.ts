@@ -1,4 +1,4 @@
-/** Every English text of the console that is not made from an answer (those: domain/sentences.ts). */
+/** All English texts of the console, except sentences that are made from an answer (domain/sentences.ts). */
 
 export const texts = {
   product: "Netfacts",

@@ -1,4 +1,4 @@
-/** The theme: that of the system, or a choice that lasts while the page is open. */
+/** The theme: the one of the system, or a choice that lasts while the page is open. */
 
 import { signal } from "@preact/signals";
 

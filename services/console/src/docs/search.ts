@@ -1,6 +1,6 @@
 /**
- * Search of the documentation: the index is fetched when somebody begins to search. scripts/docs-site/site.ts builds this file into the site, of
- * which it is the only script.
+ * Search of the documentation. The index is fetched when a search begins. scripts/docs-site/site.ts builds this file into the site; it is the
+ * only script there.
  */
 
 import MiniSearch, { type AsPlainObject, type Options } from "minisearch";
@@ -24,7 +24,7 @@ async function show(text: string): Promise<void> {
   index ??= load();
   try {
     const search = await index;
-    // Only the last text is shown.
+    // Show results only for the last text.
     if (query?.value.trim() !== text) return;
     const results = search.search(text, { prefix: true, fuzzy: 0.15, boost: { title: 3, page: 2 }, combineWith: "AND" });
     found.replaceChildren(results.length === 0 ? "Nothing found." : list(results.slice(0, resultsMax)));

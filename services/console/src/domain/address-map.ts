@@ -1,4 +1,4 @@
-/** What a map of address space shows: which square it is, the groups that have colours, and what lies in each of its cells. */
+/** The content of a map of address space: its square, the groups with their colours, and the prefixes in each cell. */
 
 import { containsPrefix, makePrefix, type Prefix, parsePrefix } from "@netfacts/address";
 import { bitsOf, blockAt } from "./hilbert.ts";
@@ -6,13 +6,13 @@ import { bitsOf, blockAt } from "./hilbert.ts";
 export interface MapItem {
   readonly prefix: string;
   readonly rpki: string | null;
-  /** Who originates it, in a word. */
+  /** Its origins, as a short text. */
   readonly origin: string;
 }
 
 export interface MappedPrefix {
   readonly prefix: Prefix;
-  /** Its group, as an index. */
+  /** Index of its group. */
   readonly group: number;
 }
 
@@ -28,14 +28,14 @@ export interface AddressMap {
 
 export type Colouring = "rpki" | "origin";
 
-/** Groups of origins that have a colour of their own; the rest are one more group. */
+/** Most groups of origins with their own colour; other origins are one more group. */
 export const originGroupsMax = 5;
 const rpkiOrder = ["valid", "invalid", "not-found"];
 
 /**
  * The prefixes of an IP version, in the order of the list, with their groups: all RPKI states, or origins by their number of prefixes.
  *
- * @param unknown  names the state of prefixes whose state is not known; `rest` the group of the other origins.
+ * @param unknown  name of the state if it is unknown; `rest`: name of the group of other origins.
  */
 export function addressMap(
   items: readonly MapItem[],
@@ -59,7 +59,7 @@ export function addressMap(
   return { groups, prefixes: read.map(({ prefix, name }) => ({ prefix, group: groupOf.get(name) ?? 0 })) };
 }
 
-/** The smallest square that holds them all: a prefix of even length. Null for none. */
+/** The smallest square that contains all prefixes: a prefix of even length. Null if there are none. */
 export function squareOf(prefixes: readonly Prefix[]): Prefix | null {
   let whole = prefixes[0];
   if (whole === undefined) return null;
@@ -71,22 +71,22 @@ function shorter({ version, w0, w1, w2, w3 }: Prefix, length: number): Prefix {
   return makePrefix(version, w0, w1, w2, w3, length);
 }
 
-/** Levels of the curve that the square has, at most `wanted`. */
+/** Levels of the curve in the square, at most `wanted`. */
 export function orderOf({ version, length }: Prefix, wanted: number): number {
   return Math.min(wanted, ((version === 4 ? 32 : 128) - length) >> 1);
 }
 
 export interface MapCell {
   readonly block: Prefix;
-  /** The most specific prefix that holds all of the cell, as an index; -1 for none. */
+  /** Index of the most specific prefix that contains the whole cell; -1: none. */
   readonly around: number;
-  /** How many prefixes of each group lie in it and are smaller. */
+  /** Number of prefixes of each group that are inside the cell and smaller. */
   readonly inside: readonly number[];
-  /** The first of them, as an index; -1 for none. */
+  /** Index of the first of them; -1: none. */
   readonly first: number;
 }
 
-/** The cells of the square, by their place on the curve. Cost: one step for each prefix, and for each cell that it holds. */
+/** The cells of the square, by their place on the curve. Cost: one step for each prefix, and for each cell that it contains. */
 export function cellsOf(whole: Prefix, order: number, { prefixes, groups }: AddressMap): MapCell[] {
   const cells = Array.from({ length: 4 ** order }, (_, place) => ({
     block: blockAt(whole, order, place),

@@ -1,4 +1,4 @@
-/** Rows of a bulk lookup: made of results, filtered, sorted, counted, and written as CSV. */
+/** Rows of a bulk lookup: makes them from results, and filters, sorts, counts and writes them as CSV. */
 
 import { parseAddress } from "@netfacts/address";
 import type { BatchResult, IpRecord } from "@netfacts/client";
@@ -6,7 +6,7 @@ import { setName } from "./sentences.ts";
 
 export interface Row {
   readonly ip: string;
-  /** Lines of the input that have it. */
+  /** Number of input lines that have the address. */
   readonly lines: number;
   readonly prefix: string;
   /** `AS3333`; the first of several. An AS_SET, `{64500,64501}`, if there is no other origin. */
@@ -14,7 +14,7 @@ export interface Row {
   readonly name: string;
   readonly country: string;
   readonly rpki: string;
-  /** Title of the problem; empty when there is an answer. */
+  /** Title of the problem; empty if there is an answer. */
   readonly problem: string;
 }
 
@@ -39,10 +39,10 @@ export function rowOf(ip: string, lines: number, { record, problem }: BatchResul
   };
 }
 
-/** Called between steps of work on many rows: null goes on, a promise first lets the page answer its reader. */
+/** Called between steps of work on many rows. Null: continue. A promise: wait for it, so that the page can respond to its reader. */
 export type Pause = () => Promise<void> | null;
 
-/** @param text  searched in every column, without regard to case. */
+/** @param text  text to find in any column; case is ignored. */
 export async function filtered(rows: readonly Row[], text: string, pause: Pause): Promise<readonly Row[]> {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return rows;
@@ -60,10 +60,10 @@ interface Keyed {
   readonly key: string | number;
 }
 
-/** So many rows are sorted in one step: a few ms. */
+/** Rows that are sorted in one step, which takes a few ms. */
 const runRows = 1_024;
 
-/** A key of each row is made once; comparing them is cheap. Rows that are alike keep their order. */
+/** Sorts rows by keys that are made once and are cheap to compare. Equal rows keep their order. */
 export async function sorted(rows: readonly Row[], column: Column, isDescending: boolean, pause: Pause): Promise<readonly Row[]> {
   const key = keyOf(column);
   const sign = isDescending ? -1 : 1;
@@ -105,7 +105,7 @@ function keyOf(column: Column): (row: Row) => string | number {
   return (row) => row[column].toLowerCase() || "~";
 }
 
-/** Text in the order of the addresses: IPv4 first. */
+/** Text that sorts like the address, IPv4 first. */
 function addressKey(text: string): string {
   const address = parseAddress(text);
   if (address === null) return "~";
@@ -117,7 +117,7 @@ function addressKey(text: string): string {
         .join(".")}`;
 }
 
-/** Canonical text without `::`. */
+/** The text of an IPv6 address without `::`. */
 function fullIpv6(text: string): string {
   const [head = "", tail] = text.split("::");
   const groups = (part: string) => (part === "" ? [] : part.split(":"));
@@ -134,7 +134,7 @@ export interface Share {
 
 const charted = ["as", "country", "rpki"] as const;
 
-/** Addresses that have an answer, counted by column while rows come. */
+/** Counts addresses that have an answer, by column, while rows arrive. */
 export class Tally {
   readonly #counts = new Map(charted.map((column) => [column, new Map<string, number>()]));
 
@@ -146,7 +146,7 @@ export class Tally {
     }
   }
 
-  /** Most first; those behind the first `shown` are one item. */
+  /** Largest first; all after the first `shown` are one item. */
   shares(column: (typeof charted)[number], shown = 8): Share[] {
     const counts = this.#counts.get(column) ?? new Map<string, number>();
     const all = [...counts].map(([name, addresses]) => ({ name, addresses })).sort((a, b) => b.addresses - a.addresses);
@@ -155,7 +155,7 @@ export class Tally {
   }
 }
 
-/** RFC 4180, with a line of names, in pieces. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** CSV (RFC 4180) with a header line, in pieces. A cell that a spreadsheet would read as a formula gets an apostrophe before it. */
 export async function csv(rows: readonly Row[], pause: Pause): Promise<string[]> {
   const cell = (value: string | number) => {
     const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);

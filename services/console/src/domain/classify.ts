@@ -1,4 +1,4 @@
-/** What a text in the search field is: decided in the browser, without a request. */
+/** Recognises the kind of a text in the search field, in the browser, without a request. */
 
 import { formatAddress, formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 
@@ -11,12 +11,12 @@ export type Subject =
     }
   | { readonly kind: "as"; readonly text: string };
 
-/** Quotes, brackets and the marks of a sentence around a text that was copied. */
+/** Quotes, brackets and punctuation around a copied text. */
 const around = /^[\s"'`´“”„‘’‚«»‹›(<[]+|[\s"'`´“”„‘’‚«»‹›)>\],.;]+$/g;
 /** IPv4 or IPv6 in brackets, with a port. */
 const withPort = /^(?:(\d+(?:\.\d+){3})|\[([^\]]*)\]):\d{1,5}$/;
 
-/** Also of a text that was copied with a port or with marks around it. @returns null for a text that is none of them: a name, or a typing error. */
+/** Accepts a text with a port or with punctuation around it. @returns null for any other text: a name, or a typing error. */
 export function classify(input: string): Subject | null {
   const text = input.trim();
   const bare = text.replaceAll(around, "");

@@ -1,11 +1,11 @@
-/** The facts of two subjects by the same names, so that they can stand side by side. */
+/** The facts of two subjects with the same names, so that they can be shown side by side. */
 
 import type { AsnRecord, IpRecord, PrefixRecord } from "@netfacts/client";
 import type { Allocation, Meta } from "@netfacts/contracts";
 import { count, countryName, registryName, share, words } from "./format.ts";
 import { asName, listed, setName } from "./sentences.ts";
 
-/** Null: unknown. A name that only one subject has is not compared for the other. */
+/** Facts by name; null: unknown. A name that only one subject has is not compared. */
 export interface Compared {
   readonly facts: Readonly<Record<string, string | null>>;
   readonly meta: Meta;
@@ -17,7 +17,7 @@ export interface ComparedRow {
   readonly isDifferent: boolean;
 }
 
-/** Known not to be: nothing is announced. */
+/** Text for a fact that is known not to exist: nothing is announced. */
 const none = "none";
 
 type Routed = Pick<PrefixRecord | IpRecord["routing"], "origins" | "as_set_origins" | "visibility">;
@@ -34,7 +34,7 @@ function routed(announced: boolean | null, prefix: string | null, { origins, as_
   };
 }
 
-/** @param blocks  that the subject touches; null: unknown. With none or several, no block speaks for the subject. */
+/** @param blocks  number of blocks that overlap the subject; null: unknown. Unless there is exactly one, no block describes the subject. */
 function registered(blocks: number | null, block: Allocation | null) {
   return {
     "Registered blocks": known(blocks, count),
@@ -107,7 +107,7 @@ export function comparedAs({
   return { facts, meta };
 }
 
-/** Rows of the facts that both have. Two unknown values are not different; an unknown and a known one cannot be told apart, and are not either. */
+/** Rows of the facts that both have. An unknown value does not count as different from any value, because this is unknown. */
 export function rowsOf(left: Compared, right: Compared): ComparedRow[] {
   return Object.keys(left.facts).flatMap((name) => {
     const [a = null, b] = [left.facts[name], right.facts[name]];

@@ -1,31 +1,31 @@
-/** Addresses in a list or a log file, each once, in their order, with the number of lines that have it. */
+/** Extracts addresses from a list or a log file: each once, in order, with the number of lines that have it. */
 
 import { formatAddress, parseAddress } from "@netfacts/address";
 import type { Pause } from "./bulk-table.ts";
 
 export const linesMax = 100_000;
-/** Of one line; what is behind is not looked at. */
+/** Characters of a line that are read; the rest is ignored. */
 const lineCharactersMax = 10_000;
 /**
- * Runs of the characters of addresses. A port behind IPv4, a label such as `host:`, and brackets around IPv6 are no part of them.
- * A label has a letter that no IPv6 address has. Five numbers with dots are a version, except in tcpdump's `1.2.3.4.443 > 5.6.7.8.80`.
+ * Sequences of the characters of addresses, without a port after IPv4, a label such as `host:`, and brackets around IPv6. A label has a
+ * letter that no IPv6 address has. Five numbers with dots are a version, except in tcpdump's `1.2.3.4.443 > 5.6.7.8.80`.
  */
 const candidate =
   /(?:(?<![\w.:])|(?<=[g-z_]\w*:))(?:\d{1,3}(?:\.\d{1,3}){3}(?:(?!\w|\.\w)|(?=\.\d{1,5} > )|(?<= > [\d.]+)(?=\.\d{1,5}:))|[0-9a-f]*:[0-9a-f:]*:[0-9a-f:.]*(?![\w:]))/gi;
-/** A hardware address of eight bytes, which could be read as IPv6. */
+/** A hardware address of eight bytes, which looks like IPv6. */
 const eui64 = /^(?:[0-9a-f]{2}:){7}[0-9a-f]{2}$/i;
 
 export interface Extracted {
   /** Canonical text of an address → lines that have it. */
   readonly addresses: ReadonlyMap<string, number>;
   readonly lines: number;
-  /** Lines that have text, and no address. */
+  /** Number of lines that have text but no address. */
   readonly linesWithout: number;
-  /** Whether lines behind the first 100,000 were left out. */
+  /** Whether lines after the first 100,000 were left out. */
   readonly isCut: boolean;
 }
 
-/** @param pause  called now and then: it lets the page live while a large file is read. */
+/** @param pause  called at intervals, so that the page can respond while a large file is read. */
 export async function extractAddresses(text: string, pause: Pause): Promise<Extracted> {
   const addresses = new Map<string, number>();
   let lines = 0;
@@ -58,7 +58,7 @@ function* addressesOf(line: string): Generator<string> {
   }
 }
 
-/** Without the marks of a sentence behind it, as it is, and without the port that tcpdump writes behind IPv6. */
+/** Possible readings: without punctuation at the end, unchanged, and without the port that tcpdump writes after IPv6. */
 function readings(text: string): string[] {
   const bare = text.replace(/[.:]+$/, (end) => (end === "::" ? end : ""));
   return [bare, text, ...(bare.includes(":") ? [bare.replace(/\.\d{1,5}$/, "")] : [])];

@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. */
+/** Text of numbers and times for people. */
 
 import { plainText } from "./plain-text.ts";
 
@@ -26,20 +26,20 @@ const steps: readonly (readonly [seconds: number, unit: string])[] = [
   [60, "minute"],
 ];
 
-/** A length of time in its two largest units' first: `3 hours`, `12 years`. */
+/** A duration in its largest unit: `3 hours`, `12 years`. */
 export function duration(seconds: number): string {
   for (const [length, unit] of steps) if (seconds >= length) return counted(Math.floor(seconds / length), unit);
   return counted(Math.max(0, Math.floor(seconds)), "second");
 }
 
-/** RFC 3339 → `2026-11-21 08:55 UTC`; a date stays one. */
+/** RFC 3339 → `2026-11-21 08:55 UTC`; a date is not changed. */
 export function moment(text: string): string {
   return text.length > 10 ? `${text.slice(0, 10)} ${text.slice(11, 16)} UTC` : text;
 }
 
 const regions = new Intl.DisplayNames("en", { type: "region", fallback: "code" });
 
-/** The English name of an ISO 3166-1 country code. Codes that name no country (`ZZ`, `AP`) and other texts stay as they are, made plain. */
+/** The English name of an ISO 3166-1 country code. Codes of no country (`ZZ`, `AP`) and other texts are returned as plain text. */
 export function countryName(code: string): string {
   return /^[A-Z]{2}$/.test(code) && code !== "ZZ" ? (regions.of(code) ?? code) : plainText(code);
 }

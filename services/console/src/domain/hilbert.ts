@@ -1,6 +1,6 @@
 /**
- * The Hilbert curve, which fills a square with a line: what is near on the line is near in the square. Address space on it shows prefixes as
- * squares (an even number of bits below the whole) or as two squares side by side (an odd one).
+ * The Hilbert curve, which fills a square with a line: points that are near on the line are near in the square. A prefix is a square on it
+ * (even number of bits below the whole) or two squares side by side (odd number).
  */
 
 import { makePrefix, type Prefix } from "@netfacts/address";
@@ -16,7 +16,7 @@ export interface Rectangle extends Cell {
 }
 
 /**
- * The cell of a square of 2^order cells a side, at a place of the line. The line begins in the upper left corner and ends in the upper right.
+ * The cell at a place of the line, in a square with sides of 2^order cells. The line begins in the upper left corner and ends in the upper right.
  *
  * @param place  0 to 4^order − 1.
  */
@@ -34,7 +34,7 @@ export function cellAt(order: number, place: number): Cell {
   return { x, y };
 }
 
-/** The place on the line of a cell: the inverse of `cellAt`. */
+/** The place of a cell on the line: the inverse of `cellAt`. */
 export function placeAt(order: number, cell: Cell): number {
   let { x, y } = cell;
   let place = 0;
@@ -56,7 +56,7 @@ export function placeAt(order: number, cell: Cell): number {
   return place;
 }
 
-/** Bits of a prefix behind the first `from` ones, as a number; those beyond its length are 0. */
+/** Bits of a prefix after the first `from` ones, as a number; bits beyond its length are 0. */
 export function bitsOf({ version, w0, w1, w2, w3 }: Prefix, from: number, bits: number): number {
   const words = version === 4 ? [w0] : [w0, w1, w2, w3];
   let value = 0;
@@ -71,16 +71,16 @@ export function blockAt(whole: Prefix, order: number, place: number): Prefix {
   for (let bit = 0, rest = place; bit < 2 * order; bit++, rest >>>= 1) {
     const at = length - 1 - bit;
     const word = at >>> 5;
-    // An IPv4 address is in the first word alone, as the first 32 bits of an IPv6 address are.
+    // The first word has an IPv4 address, or the first 32 bits of an IPv6 address.
     if (rest & 1) words[word] = ((words[word] ?? 0) | (1 << (31 - (at & 31)))) >>> 0;
   }
   return makePrefix(whole.version, ...words, length);
 }
 
 /**
- * The area of a prefix in a square of 2^order cells a side that shows the whole; one cell for a prefix that is smaller than a cell.
+ * The area of a prefix in a square with sides of 2^order cells that shows the whole; one cell for a prefix smaller than a cell.
  *
- * @param inner  lies in `whole`.
+ * @param inner  prefix inside `whole`.
  */
 export function areaOf(whole: Prefix, order: number, inner: Prefix): Rectangle {
   const below = Math.min(inner.length - whole.length, 2 * order);

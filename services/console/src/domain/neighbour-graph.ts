@@ -1,21 +1,21 @@
-/** Where the neighbours of an AS are drawn: on the left and on the right of it, those on the most paths first. */
+/** Layout of the neighbours of an AS: on its left and right side, those on the most paths first. */
 
 import type { Neighbour, Neighbours } from "@netfacts/contracts";
 
-/** As many on each side. */
+/** Most neighbours on each side. */
 export const drawnMax = 10;
 
 const rowHeight = 46;
 const headHeight = 30;
 const nameWidthMax = 230;
 export const middleHeight = 40;
-/** Narrower ones have smaller letters and shorter lines. */
+/** A drawing that is narrower, in pixels, has smaller letters and shorter lines. */
 const narrowBelow = 480;
 const strokeMax = 9;
 
 export interface DrawnNeighbour {
   readonly neighbour: Neighbour;
-  /** Where its text begins (on the right) or ends (on the left). */
+  /** Start of its text (on the right side) or end (on the left). */
   readonly x: number;
   readonly y: number;
   /** The line to the middle, as an SVG path. */
@@ -29,22 +29,22 @@ export interface NeighbourGraph {
   readonly left: readonly DrawnNeighbour[];
   readonly right: readonly DrawnNeighbour[];
   readonly middle: { readonly x: number; readonly y: number; readonly width: number };
-  /** Where the names of each side begin or end. */
+  /** Start or end of the names on each side. */
   readonly leftX: number;
   readonly rightX: number;
   readonly isNarrow: boolean;
-  /** Letters of a name that fit. */
+  /** Number of letters of a name that fit. */
   readonly lettersMax: number;
 }
 
-/** The neighbours on one side that are drawn. */
+/** The neighbours that are drawn on one side. */
 export function drawnOn(position: "left" | "right", { items }: Pick<Neighbours, "items">): readonly Neighbour[] {
   return items.filter((each) => each.position === position).slice(0, drawnMax);
 }
 
 /**
- * @param name  of the AS in the middle.
- * @param width  in pixels, of what it is drawn in.
+ * @param name   name of the AS in the middle.
+ * @param width  width of the drawing in pixels.
  */
 export function neighbourGraph(name: string, neighbours: Pick<Neighbours, "items">, width: number): NeighbourGraph {
   const isNarrow = width < narrowBelow;
@@ -62,7 +62,7 @@ export function neighbourGraph(name: string, neighbours: Pick<Neighbours, "items
     const bend = (from + x) / 2;
     return drawn.map((neighbour, index) => {
       const y = middle.y + (index - (drawn.length - 1) / 2) * rowHeight;
-      // The lines end on the side of the middle, spread over its height.
+      // The lines end at the side of the middle box, spread over its height.
       const end = middle.y + ((index + 0.5) / drawn.length - 0.5) * (middleHeight - strokeMax);
       return {
         neighbour,
@@ -90,13 +90,13 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Widths in letters: names of ASes are mostly capitals, which are wider than `lettersMax` reckons with. */
+/** Width of a character in letters: names of ASes are mostly capitals, which are wider than `lettersMax` assumes. */
 function lettersOf(character: string): number {
   if (/[MW@%]/.test(character)) return 1.8;
   return /\p{Lu}/u.test(character) ? 1.3 : 1;
 }
 
-/** The text, or its beginning when it is longer. */
+/** The text, or its beginning if it is longer. */
 export function shortened(text: string, lettersMax: number): string {
   const characters = [...text];
   const total = characters.reduce((sum, character) => sum + lettersOf(character), 0);

@@ -1,17 +1,17 @@
-/** A place on the map: whether there is one, how much of the Earth is shown around it, and how sure it is in words. */
+/** A place on the map: its coordinates, the part of the Earth that is shown around it, and its confidence in words. */
 
 import type { Location } from "@netfacts/contracts";
 
 export interface Place {
   readonly latitude: number;
   readonly longitude: number;
-  /** 0 where it is not known. */
+  /** 0: unknown. */
   readonly radiusKm: number;
-  /** Distances of the places that other observations name. */
+  /** Distances of places by other observations. */
   readonly outliersKm: readonly number[];
 }
 
-/** Null for a location without coordinates that can be drawn. */
+/** The place of a location; null: it has no coordinates that can be drawn. */
 export function placeOf({ latitude, longitude, radius_km, outliers }: Location): Place | null {
   if (latitude === null || longitude === null) return null;
   if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return null;
@@ -25,7 +25,7 @@ export function placeOf({ latitude, longitude, radius_km, outliers }: Location):
 
 /** Half of the Earth's circumference. */
 const farthestKm = 20_015;
-/** The coasts of the map are too coarse for less. */
+/** Least distance that is shown: the coasts of the map are too coarse for less. */
 const shownKmMin = 1_200;
 
 /** The distance from the place to the nearest edge of the map. */

@@ -1,12 +1,12 @@
-/** Text from outside (names of ASes, PTR names, sources) as it may be shown: no character that moves or hides others, and a bounded length. */
+/** Makes text from outside (names of ASes, PTR names, sources) safe to show: without characters that move or hide others, and of bounded length. */
 
-/** Characters that are shown of a text from outside. */
+/** Most characters that are shown of a text from outside. */
 export const shownMax = 300;
 
-/** Controls of C0 and C1, marks and overrides of direction (Unicode UAX #9), zero-width characters and tags. */
+/** C0 and C1 controls, direction marks and overrides (Unicode UAX #9), zero-width characters and tags. */
 const unshowable = /[\p{Cc}\p{Cs}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/** Replaces each such character by U+FFFD and cuts after 300 characters. Show the result in `<bdi>`: letters have a direction, too. */
+/** Replaces each of these characters by U+FFFD, and truncates the text. Show the result in `<bdi>`: letters have a direction too. */
 export function plainText(text: string, charactersMax = shownMax): string {
   const head = text.length > 2 * charactersMax ? text.slice(0, 2 * charactersMax) : text;
   const characters = [...head.replaceAll(unshowable, "\ufffd")];

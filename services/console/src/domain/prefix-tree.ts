@@ -1,4 +1,4 @@
-/** Prefixes that lie in one another as a tree in its reading order: each before those inside it. */
+/** A tree of nested prefixes in reading order: each prefix is before those inside it. */
 
 import { containsPrefix, type Prefix, parsePrefix } from "@netfacts/address";
 
@@ -10,7 +10,7 @@ export interface TreeRow<T> {
   readonly item: T;
   /** 1 for a prefix that nothing covers. */
   readonly level: number;
-  /** The row of the nearest prefix around it; -1 where there is none. */
+  /** Row of the nearest prefix that covers it; -1: none. */
   readonly parent: number;
   /** Its place among the rows with the same parent, from 1. */
   readonly place: number;
@@ -20,11 +20,11 @@ export interface TreeRow<T> {
 /** Grows at its end in amortised constant time for each prefix. */
 export class PrefixTree<T extends TreePrefix> {
   readonly rows: TreeRow<T>[] = [];
-  /** The last row and those around it, outermost first. */
+  /** The last row and those that cover it, outermost first. */
   readonly #open: { readonly row: number; readonly prefix: Prefix }[] = [];
   #roots = 0;
 
-  /** Adds prefixes in ascending order of network, then of length. Text that is no prefix is left out. */
+  /** Adds prefixes in ascending order of network, then of length. Text that is not a prefix is left out. */
   add(items: readonly T[]): void {
     for (const item of items) {
       const reading = parsePrefix(item.prefix);
@@ -42,12 +42,12 @@ export class PrefixTree<T extends TreePrefix> {
     }
   }
 
-  /** How many rows have this one's parent. */
+  /** Number of rows with the same parent, including this one. */
   siblings({ parent }: TreeRow<T>): number {
     return this.rows[parent]?.children ?? this.#roots;
   }
 
-  /** The rows that are in no folded one, as indexes. Cost: one step for each row. */
+  /** Indexes of the rows that are not inside a folded one. Cost: one step for each row. */
   shown(folded: ReadonlySet<number>): number[] {
     const shown: number[] = [];
     let hiddenBelow = Number.POSITIVE_INFINITY;
@@ -60,15 +60,15 @@ export class PrefixTree<T extends TreePrefix> {
   }
 }
 
-/** What a key does in a tree: a row (its place among the shown ones) that becomes the active one, or one that is folded or unfolded. */
+/** Effect of a key in a tree: the row that becomes active (its place among the shown ones), or the row that is folded or unfolded. */
 export type TreeMove = { readonly to: number } | { readonly fold: number } | { readonly unfold: number };
 
 /**
- * The keys of a tree (WAI-ARIA, tree view).
+ * Effects of the keys of a tree (WAI-ARIA, tree view).
  *
  * @param shown  as `PrefixTree.shown` returns it; `active` is a place in it.
- * @param pageRows  as many as are in sight.
- * @returns null for a key that does nothing.
+ * @param pageRows  number of visible rows.
+ * @returns null if the key does nothing.
  */
 export function treeMove<T extends TreePrefix>(key: string, { tree, folded, shown, active, pageRows }: TreePosition<T>): TreeMove | null {
   const index = shown[active];

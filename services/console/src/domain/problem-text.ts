@@ -1,18 +1,18 @@
-/** Problems in words for people: the API names places and members as programs need them. */
+/** Texts of problems for people: the API names places and members for programs. */
 
 import type { Problem, ProblemItem } from "@netfacts/contracts";
 
-/** Members that the pages call otherwise. */
+/** Members that have another name on the pages. */
 const names: Readonly<Record<string, string>> = { allowed_cidrs: "networks", expires_at: "expiry" };
 
-/** The detail, without the place of its only error and without the name of the list of several. */
+/** The detail, without the place of a single error, and without the name of a list of errors. */
 export function detailOf({ detail, errors = [] }: Pick<Problem, "detail" | "errors">): string {
   const [first] = errors;
   if (errors.length === 1 && first !== undefined && detail === `${first.location} ${first.message}.`) return faultOf(first);
   return detail.replace(/, listed in errors\[\]\.$/, ":");
 }
 
-/** `body.allowed_cidrs[0]` with `is not a CIDR` is "Entry 1 of networks is not a CIDR." Other messages than those about a body say it themselves. */
+/** `body.allowed_cidrs[0]` with `is not a CIDR` is "Entry 1 of networks is not a CIDR." Messages that are not about a body are complete. */
 export function faultOf({ location, message }: Pick<ProblemItem, "location" | "message">): string {
   const [, name, index] = /^body\.(.+?)(?:\[(\d+)\])?$/.exec(location) ?? [];
   if (name === undefined) return message;

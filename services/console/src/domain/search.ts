@@ -1,4 +1,4 @@
-/** Search: when suggestions help, where a result leads, and what is shown of its title. */
+/** Search: when to suggest, the page of a result, and its title. */
 
 import type { SearchHighlight } from "@netfacts/contracts";
 import { classify, pathOf } from "./classify.ts";
@@ -8,7 +8,7 @@ import { plainText, shownMax } from "./plain-text.ts";
 export const searchedMax = 100;
 const suggestedMin = 2;
 
-/** Whether suggestions help: not for an address or a prefix, which is complete. An AS number has a name and may go on. */
+/** Whether to suggest. Not for an address or a prefix, which is complete. An AS number has a name, and may have further digits. */
 export function wantsSuggestions(input: string): boolean {
   const text = input.trim();
   const { length } = [...text];
@@ -22,7 +22,7 @@ export function searchPath(q: string): string {
   return `/search?${new URLSearchParams({ q: q.trim() })}`;
 }
 
-/** What a page of results is about. @param query  of its URL. */
+/** The text of a page of results. @param query  query of its URL. */
 export function searchedText(query: string): string {
   return (new URLSearchParams(query).get("q") ?? "").trim();
 }
@@ -41,7 +41,7 @@ export interface TitlePart {
   readonly isMarked: boolean;
 }
 
-/** The title in parts, as it may be shown: together at most 300 characters. Highlights that do not fit the title are left out. */
+/** The title in parts that are safe to show, with at most 300 characters together. Highlights that do not fit the title are left out. */
 export function titleParts(title: string, highlights: readonly SearchHighlight[]): TitlePart[] {
   const parts: TitlePart[] = [];
   let at = 0;

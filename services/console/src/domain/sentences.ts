@@ -1,4 +1,4 @@
-/** The answer of each page in one sentence. Names come from outside and pass through `plainText`. */
+/** The answer of each page in one sentence. Names come from outside, so they pass through `plainText`. */
 
 import type { AsnRecord, IpRecord, PrefixRecord, RelatedPrefix, ReverseDnsRecord, ValidityRecord } from "@netfacts/client";
 import { count, counted, countryName, registryName } from "./format.ts";
@@ -111,7 +111,7 @@ export function reverseDnsSentence({ ip, status, names, forward_confirmed }: Rev
   return `${ip} is ${listed(names.map(({ name }) => plainText(name)))}, ${confirmed}.`;
 }
 
-/** @param stale  Names of the sections that are stale. */
+/** @param stale  names of the stale sections. */
 export function dataSentence(sections: number, stale: readonly string[]): string {
   if (sections === 0) return "No data are loaded yet.";
   const loaded = `${counted(sections, "section")} of data ${sections === 1 ? "is" : "are"} loaded`;

@@ -1,4 +1,4 @@
-/** The request of a page, for a terminal and for a program. The key stands in neither: both read it from the environment. */
+/** The request of a page, for a terminal and for a program. Neither has the key: both read it from the environment. */
 
 export interface Lookup {
   /** Path of the API, with the query. */
@@ -7,7 +7,7 @@ export interface Lookup {
   readonly call: string;
 }
 
-/** @param origin  of this page; it is a URL's, so that no quote is in it. */
+/** @param origin  origin of this page, which has no quotes because it is from a URL. */
 export function curl(origin: string, { path }: Lookup): string {
   return `curl -sS -H "Authorization: Bearer $NETFACTS_KEY" '${origin}${path.replaceAll("'", "%27")}'`;
 }
