@@ -1,4 +1,4 @@
-/** The frame of every page for operators, and which page a path shows. */
+/** The frame of every page for operators, and the page for each path. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
@@ -38,7 +38,7 @@ const pages: Readonly<Record<string, () => Shown>> = {
   observations: () => ({ title: texts.nav.observations, page: <ObservationsPage /> }),
 };
 
-/** Null for a path of no page. */
+/** The page for a path; null: there is none. */
 function shownAt(path: string): Shown | null {
   const match = /^\/([a-z]*)(?:\/([A-Za-z0-9._-]{1,100}))?\/?$/.exec(path);
   if (match === null) return null;
@@ -50,7 +50,7 @@ function shownAt(path: string): Shown | null {
 
 const followLinks = linkFollower((path) => shownAt(path) !== null);
 
-/** Whether a page is that of the header, or one of those below it. */
+/** Whether a path is that of a page in the header, or of a page below it. */
 function isWithin(path: string, to: string): boolean {
   return path === to || path.startsWith(`${to}/`) || (to === "/sources" && path.startsWith("/runs/"));
 }

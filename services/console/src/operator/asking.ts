@@ -5,7 +5,7 @@ import type { OperatorClient } from "./operator-client.ts";
 import { client } from "./session.ts";
 
 /**
- * @param question  names what is asked: another one asks again.
+ * @param question  key of the question: asks again when it changes.
  * @returns the answer, and a function that asks again.
  */
 export function useOperatorAnswer<T>(

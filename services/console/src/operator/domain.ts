@@ -1,4 +1,4 @@
-/** What pages for operators decide without asking: limits and states as text, and a form as a request. */
+/** Pure functions of the pages for operators: limits and states as text, and forms as requests. */
 
 import type { ConcurrencyLimit, KeyPatch, ManagedKey, MonthLimit, NewKey, RateLimit, Scope } from "@netfacts/contracts";
 import { count, duration } from "../domain/format.ts";
@@ -18,7 +18,7 @@ export function concurrencyText(limit: ConcurrencyLimit | null): string {
   return limit === null ? "no limit" : `${count(limit.limit)} at a time`;
 }
 
-/** @returns keys whose id, label, plan, state or scopes contain every word of the text, without regard to case. */
+/** @returns keys whose id, label, plan, state or scopes contain every word of the text; case is ignored. */
 export function filteredKeys(keys: readonly ManagedKey[], text: string): readonly ManagedKey[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return keys;
@@ -28,7 +28,7 @@ export function filteredKeys(keys: readonly ManagedKey[], text: string): readonl
   });
 }
 
-/** The form of a key as what it says of every member; null where a field is empty. */
+/** The members of a key in a form; null: the field is empty. */
 function membersOf(form: FormData) {
   const text = (name: string) => String(form.get(name) ?? "").trim();
   const number = (name: string) => (text(name) === "" ? null : Number(text(name)));
@@ -50,14 +50,14 @@ function membersOf(form: FormData) {
   };
 }
 
-/** The form of a new key: fields that are empty are absent, so that the plan's limits apply. */
+/** The request for a new key from a form. Members with empty fields are absent, so that the limits of the plan apply. */
 export function newKeyOf(form: FormData): NewKey {
   const { label, scopes, ...members } = membersOf(form);
   const given = Object.entries(members).filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0));
   return { label, scopes, environment: form.get("environment") === "test" ? "test" : "live", ...Object.fromEntries(given) };
 }
 
-/** What the form of a key changes: members that are as before are absent. An expiry of the same day stays as it is, to the second. */
+/** The changes of a key in a form; unchanged members are absent. An expiry on the same day is not changed. */
 export function keyPatchOf(form: FormData, key: ManagedKey): KeyPatch {
   const members = membersOf(form);
   if (members.expires_at?.slice(0, 10) === key.expires_at?.slice(0, 10)) members.expires_at = key.expires_at;
@@ -65,7 +65,7 @@ export function keyPatchOf(form: FormData, key: ManagedKey): KeyPatch {
   return Object.fromEntries(Object.entries(members).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])));
 }
 
-/** For `Idempotency-Key`; without `crypto.randomUUID`, which only pages of a secure origin have. */
+/** A random `Idempotency-Key`. It does not use `crypto.randomUUID`, which only pages of a secure origin have. */
 export function randomName(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,4 +1,4 @@
-/** The last answer of a question, for as long as it is asked again. */
+/** Keeps the last answer to a question while it is asked again. */
 
 import { useRef } from "preact/hooks";
 import type { Answer } from "../asked.ts";

@@ -1,9 +1,9 @@
-/** The secrets of new keys. They are in the memory of the tab, so that looking at another page or creating another key does not lose them. */
+/** The secrets of new keys. They stay in the memory of the tab when its user opens another page or creates another key. */
 
 import type { CreatedKey, RotatedKey } from "@netfacts/contracts";
 import { signal } from "@preact/signals";
 
-/** Those that their reader has not stored yet, the newest first. */
+/** New keys whose secrets are not stored yet by their reader, newest first. */
 export const newSecrets = signal<readonly (CreatedKey | RotatedKey)[]>([]);
 
 export function showSecret(key: CreatedKey | RotatedKey): void {

@@ -1,4 +1,4 @@
-/** The operator API in the browser: one typed method for each call of a page. A failure is that of `@netfacts/client`. */
+/** The operator API in the browser: one typed method for each call of a page. Failures are those of `@netfacts/client`. */
 
 import { NetfactsProblem, NetfactsUnreachable, readRecord } from "@netfacts/client";
 import type {
@@ -34,7 +34,7 @@ interface Asked {
   readonly id?: string;
   readonly query?: Query;
   readonly body?: object;
-  /** The same for each try of one change, so that it is made once. */
+  /** The same for all tries of a change, so that it is made only once. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -44,7 +44,7 @@ export interface UploadPlace {
   readonly source: string;
   /** Content type, which names the format. */
   readonly type: string;
-  /** Bytes of the file that are stored already. */
+  /** Bytes of the file that are already stored. */
   readonly offset: number;
 }
 
@@ -83,15 +83,15 @@ export class OperatorClient {
   getUpload = (id: string, signal?: AbortSignal) => this.#json<ObservationUpload>("getUpload", { id, signal });
 
   /**
-   * Sends the file from `place.offset` on, as the browser reads it. There is no time limit: what ends an upload is silence.
+   * Sends the file from `place.offset` on, as the browser reads it. There is no time limit: the server ends an upload only if no bytes come.
    *
-   * @param onSent  called with the bytes of the file that have left.
+   * @param onSent  called with the number of bytes of the file that were sent.
    */
   upload(file: Blob, place: UploadPlace, onSent: (bytes: number) => void, signal: AbortSignal): Promise<ObservationUpload> {
     const { upload, source, type, offset } = place;
     const [method] = operatorCalls.uploadObservations;
     const url = this.#urlOf("uploadObservations", { query: { upload, source, offset } });
-    // Not `fetch`, which tells nothing of what was sent.
+    // `fetch` does not report the progress of a request.
     const request = new XMLHttpRequest();
     return new Promise((resolve, reject) => {
       const unreachable = () => reject(new NetfactsUnreachable("the connection was interrupted"));
@@ -168,7 +168,7 @@ function failureOf(status: number, header: (name: string) => string | null, text
       const seconds = Number.parseInt(header("retry-after") ?? "", 10);
       return new NetfactsProblem(Number.isNaN(seconds) ? problem : { ...problem, retry_after_seconds: seconds }, null);
     } catch {
-      // Said below.
+      // Handled below.
     }
   }
   return new NetfactsUnreachable(`the response with status ${status} is not from Netfacts`, { status });

@@ -1,4 +1,4 @@
-/** An answer that is asked for again while it changes. */
+/** An answer that is polled while it changes. */
 
 import { useEffect } from "preact/hooks";
 import type { Answer } from "../asked.ts";
@@ -6,7 +6,7 @@ import { useOperatorAnswer } from "./asking.ts";
 import { useLast } from "./last.ts";
 import type { OperatorClient } from "./operator-client.ts";
 
-/** @param isMoving  whether the answer will change, so that it is asked for again after `everyMs`. */
+/** @param isMoving  whether the answer will change: then it is requested again after `everyMs`. */
 export function usePolled<T>(
   question: string,
   everyMs: number,
@@ -20,7 +20,7 @@ export function usePolled<T>(
     const timer = setTimeout(again, everyMs);
     return () => clearTimeout(timer);
   }, [answer, moves]);
-  // What is shown stays while it is asked for again.
+  // Keep the shown answer during the next request.
   const shown = useLast(question, answer);
   return [shown, again];
 }

@@ -1,4 +1,4 @@
-/** Gives the reader a file. */
+/** Lets the browser save a file. */
 
 export function saveFile(content: Blob, name: string): void {
   const link = document.createElement("a");

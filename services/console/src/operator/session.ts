@@ -1,4 +1,4 @@
-/** The admin key of this tab, and the client that uses it. Kept under another name than a key of the public pages. */
+/** The admin key of this tab, and the client that uses it. It is stored under another name than a key of the public pages. */
 
 import { computed } from "@preact/signals";
 import { createKeyHolder } from "../key-holder.ts";
@@ -9,13 +9,13 @@ const holder = createKeyHolder("netfacts-operator-key");
 
 export const { hasKey, isKept, use: useKey } = holder;
 
-/** Whoever uses this tab next does not see what was shown. */
+/** Also forgets the shown secrets, so that the next user of this tab does not see them. */
 export function forgetKey(): void {
   newSecrets.value = [];
   holder.forget();
 }
 
-/** Replaced with the key. */
+/** A new client for each key. */
 export const client = computed(() => new OperatorClient(location.origin, holder.key.value));
 
 /** The id of the key in use, which is not secret: `7Q9M3W8K` of `nf_live_7Q9M3W8K_…`; null for other texts. */

@@ -12,7 +12,7 @@ export interface SectionChange {
   readonly counts: readonly { readonly kind: string; readonly from: number | null; readonly to: number | null }[];
 }
 
-/** Sections of either, in the order of `to`, then those that `to` lacks. */
+/** Sections of both snapshots, in the order of `to`, then those that only `from` has. */
 export function sectionChanges(from: KeptSnapshot, to: KeptSnapshot): SectionChange[] {
   const names = [...new Set([...to.sections, ...from.sections].map(({ name }) => name))];
   return names.map((name) => {
@@ -27,14 +27,14 @@ export function sectionChanges(from: KeptSnapshot, to: KeptSnapshot): SectionCha
   });
 }
 
-/** What names a row: `prefix 193.0.0.0/21, origin 3333`. */
+/** Name of a row: `prefix 193.0.0.0/21, origin 3333`. */
 export function rowName({ row }: SnapshotChange): string {
   return Object.entries(row)
     .map(([name, value]) => `${words(name)} ${valueText(value)}`)
     .join(", ");
 }
 
-/** Its values, or what changed of them: `peers seeing 2 → 3`. */
+/** Values of a row, or the changed ones: `peers seeing 2 → 3`. */
 export function rowValues({ from, to }: SnapshotChange): string {
   const names = Object.keys(to ?? from ?? {});
   const changed = from === null || to === null ? names : names.filter((name) => valueText(from[name]) !== valueText(to[name]));
@@ -49,7 +49,7 @@ function valueText(value: unknown): string {
 }
 
 export interface PodGroup {
-  /** Null: pods that serve none yet. */
+  /** Null: the pods do not serve a snapshot yet. */
   readonly snapshot: string | null;
   readonly pods: readonly string[];
 }

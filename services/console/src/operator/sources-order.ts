@@ -1,4 +1,4 @@
-/** Sources as an operator wants to see them: those that fail first, with what to do. Pure. */
+/** Order of sources for operators, failing ones first, and advice for them. Pure. */
 
 import type { IngestSource } from "@netfacts/contracts";
 
@@ -6,12 +6,12 @@ const ranks: Readonly<Record<IngestSource["state"], number>> = { failed: 0, kept
 
 const rankOf = ({ state, stale }: IngestSource) => (stale === true && ranks[state] > 2 ? 2 : ranks[state]);
 
-/** Failed ones, then those with an older version in service, then stale ones; else in the order of the list. */
+/** Failed sources first, then those with an older version in service, then stale ones; otherwise in the order of the list. */
 export function failingFirst(sources: readonly IngestSource[]): IngestSource[] {
   return sources.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
-/** What to do about a source; null if nothing. */
+/** Advice for a source; null: no action is needed. */
 export function adviceFor({ state, error, stale, required, schedule }: IngestSource): string | null {
   if (error !== null) {
     const served =

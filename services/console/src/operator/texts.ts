@@ -1,4 +1,4 @@
-/** Every English text of the pages for operators that is not made from an answer. */
+/** All English texts of the pages for operators, except those that are made from an answer. */
 
 export const texts = {
   product: "Netfacts operator",

@@ -1,4 +1,4 @@
-/** Formats of uploads: their content types, and which of them a file's name says. */
+/** Formats of uploads: their content types, and the format by the name of a file. */
 
 export const formats: Readonly<Record<string, string>> = {
   ndjson: "application/x-ndjson",

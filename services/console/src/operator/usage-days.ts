@@ -1,4 +1,4 @@
-/** Usage as bars, and the days and groups that a form asks for. Pure. */
+/** Usage as bars, and the days and groups of a form. Pure. */
 
 import type { UsageItem } from "@netfacts/contracts";
 
@@ -7,18 +7,18 @@ export interface Bar {
   readonly value: number;
 }
 
-/** Groups of rows that a page offers, as `by` has them. */
+/** Groupings that a page offers, as values of `by`. */
 export const groupings = ["key", "day", "route_class", "key,day", "key,route_class", "day,route_class", "key,day,route_class"] as const;
 
-/** By what the rows of a grouping are told apart. */
+/** Members that distinguish the rows of a grouping. */
 export function membersOf(grouping: string): readonly ("key" | "day" | "route_class")[] {
-  // The pages offer no other ones.
+  // The pages offer no other names.
   return grouping.split(",") as ("key" | "day" | "route_class")[];
 }
 
 const dayMs = 86_400_000;
 
-/** Every day from the first to the last, with what was used: a day without usage is 0. At most 366 days. */
+/** A bar for every day from the first to the last, at most 366; 0 for a day without usage. */
 export function dayBars(from: string, to: string, items: readonly UsageItem[]): Bar[] {
   const used = new Map(items.map(({ day, counted, uncounted }) => [day ?? "", counted + uncounted]));
   const bars: Bar[] = [];
@@ -29,14 +29,14 @@ export function dayBars(from: string, to: string, items: readonly UsageItem[]): 
   return bars;
 }
 
-/** The most used first; those behind the first `shown` are one bar. */
+/** Bars in descending order of usage; all after the first `shown` are one bar. */
 export function topBars(items: readonly UsageItem[], nameOf: (item: UsageItem) => string, shown = 8): Bar[] {
   const all = items.map((item) => ({ name: nameOf(item), value: item.counted + item.uncounted })).toSorted((a, b) => b.value - a.value);
   const others = all.slice(shown).reduce((sum, { value }) => sum + value, 0);
   return others === 0 ? all.slice(0, shown) : [...all.slice(0, shown), { name: "others", value: others }];
 }
 
-/** `2026-11` of a time. */
+/** The month of a time: `2026-11`. */
 export function monthOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 7);
 }

@@ -74,7 +74,7 @@ export function AddressPage({ ip }: { readonly ip: string }) {
   );
 }
 
-/** RPKI with its reasons and the prefixes around, which are an answer of their own. */
+/** RPKI with its reasons, and related prefixes, which need a separate request. */
 function RoutingCards({ ip }: { readonly ip: string }) {
   const [answer, again] = useAnswer(ip, (client, signal) => client.routing(ip, { include: ["more_specifics"], signal }));
   return (

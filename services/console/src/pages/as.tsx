@@ -64,7 +64,7 @@ export function AsPage({ asn }: { readonly asn: string }) {
   );
 }
 
-/** Null, which is shown as unknown, of a count that is not known. */
+/** The text of a count; null, which is shown as unknown, if it is unknown. */
 function known(value: number | null | undefined): string | null {
   return value === null || value === undefined ? null : count(value);
 }

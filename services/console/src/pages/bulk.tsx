@@ -1,4 +1,4 @@
-/** `/bulk`: a list or a log file is pasted, chosen or dropped; its addresses are asked as a batch, and shown as a table that grows. */
+/** `/bulk`: looks up the addresses of a pasted, chosen or dropped list or log file as a batch, and shows them in a growing table. */
 
 import type { NetfactsClient } from "@netfacts/client";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -14,16 +14,16 @@ import { VirtualList } from "../parts/virtual-list.tsx";
 import { patientClient } from "../session.ts";
 import { texts } from "../texts.ts";
 
-/** Work on a large input stops after this time, so that the page can answer its reader. */
+/** Work on a large input pauses after this time, so that the page can respond to its reader. */
 const sliceMs = 12;
-/** Time between two pictures of a table that grows. */
+/** Interval at which a growing table is rendered. */
 const showMs = 250;
-/** Longer ones are refused before they are read: 100,000 lines of a log are a tenth of it. */
+/** Larger files are refused before they are read: 100,000 lines of a log need a tenth of this. */
 const fileBytesMax = 256 << 20;
 
 const columnTitles: Readonly<Record<Column, string>> = texts.bulk.columns;
 
-/** Returns a promise when a slice of time is over, else null. */
+/** Makes a function that returns a promise when a slice of time is over, else null. */
 function pauses(): Pause {
   let until = performance.now() + sliceMs;
   return () =>
@@ -106,7 +106,7 @@ interface Progress {
   readonly isDone: boolean;
 }
 
-/** Asks for what the job has no row for. A failure keeps the rows, and `again` asks for the rest. */
+/** Looks up the addresses that have no row yet. A failure keeps the rows, and `again` looks up the rest. */
 function useRows(job: Job): [Progress, () => void] {
   const { addresses, rows, tally } = job;
   const [progress, setProgress] = useState<Progress>({ rows: [...rows], failure: null, isDone: rows.length === addresses.length });
@@ -117,7 +117,7 @@ function useRows(job: Job): [Progress, () => void] {
     const leaving = new AbortController();
     const show = (failure: Failure | null, isDone: boolean) => setProgress({ rows: [...rows], failure, isDone });
     const add = (row: Row) => {
-      // Results that had arrived when the page was left: the next page asks for them, too.
+      // Ignore results that arrive after the page was left: the next page requests them again.
       if (leaving.signal.aborted) return;
       rows.push(row);
       tally.add(row);
@@ -135,11 +135,11 @@ function useRows(job: Job): [Progress, () => void] {
 const fields: ("ip" | "routing" | "allocation" | "rpki")[] = ["ip", "routing", "allocation", "rpki"];
 
 interface Asking {
-  /** What is still to be asked. */
+  /** Addresses that are still to be looked up. */
   readonly rest: Job["addresses"];
   /** Called for each row, in order. */
   readonly add: (row: Row) => void;
-  /** Called now and then. */
+  /** Called at intervals. */
   readonly show: () => void;
 }
 
@@ -165,7 +165,7 @@ interface Order {
   readonly isDescending: boolean;
 }
 
-/** Rows as they are filtered and sorted, made in slices of time. Those of a table that grows meanwhile are made after the ones before. */
+/** Filters and sorts rows in slices of time. If the table grows meanwhile, the new rows are arranged after the previous ones. */
 function useArranged(rows: readonly Row[], filter: string, order: Order | null): readonly Row[] {
   const [shown, setShown] = useState(rows);
   const wanted = useMemo(() => ({ rows, filter, order }), [rows, filter, order]);

@@ -14,7 +14,7 @@ import { texts } from "../texts.ts";
 
 const charactersMax = 100;
 
-/** @param given  what a URL names that cannot be compared: it is put into the fields, so that it can be corrected. */
+/** @param given  texts of a URL that cannot be compared; the fields show them, so that they can be corrected. */
 export function CompareForm({ given = [] }: { readonly given?: readonly string[] }) {
   const [fault, setFault] = useState(given.length === 0 ? "" : given.length > 2 ? texts.compare.two : texts.search.unknown);
   const [first = "", second = ""] = given.map((text) => plainText(text, charactersMax));

@@ -1,4 +1,4 @@
-/** `/data`: what is loaded, how old it is, and where it is from. Needs no key. */
+/** `/data`: the loaded data, their age and their sources. Needs no key. */
 
 import { useAnswer } from "../answer.ts";
 import { count, counted, duration, moment, words } from "../domain/format.ts";

@@ -1,4 +1,4 @@
-/** `/`: what the console is for; addresses worth a look if the samples are in service, else what is. */
+/** `/`: the purpose of the console; example addresses if the samples are in service, else the loaded data. */
 
 import { useAnswer } from "../answer.ts";
 import { sampleAddresses } from "../domain/sample-addresses.ts";
@@ -21,7 +21,7 @@ export function HomePage() {
   );
 }
 
-/** They are in the samples; an operator's own data may know nothing about them. */
+/** Example addresses of the samples; an operator's own data may have no facts about them. */
 function SampleAddresses() {
   return (
     <>

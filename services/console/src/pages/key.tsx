@@ -1,4 +1,4 @@
-/** `/key`: the form for a key, the key's limits and what it may do. */
+/** `/key`: the form for a key, and the limits and scopes of the key. */
 
 import { useState } from "preact/hooks";
 import { useAnswer } from "../answer.ts";
@@ -14,7 +14,7 @@ export function KeyPage() {
   return hasKey.value ? <KeyInUse /> : <KeyForm title={texts.key.title} />;
 }
 
-/** Shown in place of a page that needs a key, too. */
+/** The form is also shown instead of a page that needs a key. */
 export function KeyForm({ title }: { readonly title: string }) {
   const [fault, setFault] = useState("");
   const submit = (event: SubmitEvent) => {

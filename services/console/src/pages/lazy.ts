@@ -1,4 +1,4 @@
-/** The pages that are loaded when they are first shown: all but the first page, that of the key and the results of a search, which are small. */
+/** The pages that are loaded when they are first shown: all except the small ones, which are the first page, the key and search results. */
 
 import { lazyPage } from "../parts/lazy-page.tsx";
 

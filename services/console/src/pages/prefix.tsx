@@ -63,7 +63,7 @@ export function PrefixPage({ prefix }: { readonly prefix: string }) {
   );
 }
 
-/** As many blocks as a card can show. */
+/** Most blocks that a card shows. */
 const blocksMax = 5;
 
 function Registered({ allocation, isLoaded }: { readonly allocation: PrefixRecord["allocation"]; readonly isLoaded: boolean }) {
@@ -97,7 +97,7 @@ function Routed({ record }: { readonly record: PrefixRecord }) {
   );
 }
 
-/** The prefixes around it as a tree, and on the map; both show what is loaded of the list. */
+/** Related prefixes as a tree and on a map; both show the loaded part of the list. */
 function Around({ record, again }: { readonly record: PrefixRecord; readonly again: () => void }) {
   const { prefix, announced, rpki, less_specifics, more_specifics } = record;
   const pages = usePages(
@@ -107,7 +107,7 @@ function Around({ record, again }: { readonly record: PrefixRecord; readonly aga
   );
   const mapped = useMemo(
     () => [
-      // What covers the prefix covers the whole map; the nearest one says who.
+      // Covering prefixes cover the whole map; the nearest one names the origin.
       ...(announced
         ? [itemOf({ prefix, rpki_state: rpki.state, ...shortOrigins(record) })]
         : [...(less_specifics ?? [])].sort((a, b) => lengthOf(a.prefix) - lengthOf(b.prefix)).map(itemOf)),

@@ -12,7 +12,7 @@ import { MarkedTitle, typeNames } from "../parts/search-result.tsx";
 import { DataBehind, Snippets } from "../parts/shown-as.tsx";
 import { texts } from "../texts.ts";
 
-/** @param q  without spaces around it; empty: the page says how to search. */
+/** @param q  trimmed text; empty: the page explains how to search. */
 export function SearchPage({ q }: { readonly q: string }) {
   if (q === "") return <Said title={texts.results.title} text={texts.results.lead} />;
   if ([...q].length > searchedMax) return <Said title={texts.results.tooLong} text={texts.results.shorten} />;
@@ -51,7 +51,7 @@ function Results({ q }: { readonly q: string }) {
   );
 }
 
-/** The answer has no warning for names that are not loaded: other routes can do without them. */
+/** Notes for names that are not loaded. The answer has no warning for this, because other routes do not need these names. */
 function MissingData({ meta: { data } }: { readonly meta: Meta }) {
   return (
     <>

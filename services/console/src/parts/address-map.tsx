@@ -1,4 +1,4 @@
-/** A map of address space: the Hilbert curve on a canvas, with a legend, and what lies in the cell under the pointer or the keyboard's mark. */
+/** A map of address space: the Hilbert curve on a canvas, a legend, and the content of the cell that the pointer or the keyboard has chosen. */
 
 import { containsPrefix, formatPrefix, type Prefix, parsePrefix } from "@netfacts/address";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -28,9 +28,9 @@ const sideMax = 512;
 
 interface AddressMapProps {
   readonly items: readonly MapItem[];
-  /** Grows with the items. */
+  /** Whether there are further items that are not loaded. */
   readonly isCut: boolean;
-  /** The prefix that the map is of; null: of whatever holds the items. */
+  /** The prefix that the map shows; null: the smallest one that contains all items. */
   readonly subject: string | null;
   readonly empty: string;
 }
@@ -110,7 +110,7 @@ function Square({ square, map, isCut, subject, colouring }: SquareProps) {
   const side = Math.min(sideMax, width);
   const isDark = useDarkSystem();
   const painted = useRef<HTMLCanvasElement | null>(null);
-  // Painting takes longer than a pointer rests on a cell, so the mark is painted apart.
+  // Painting takes longer than the pointer stays on a cell, so the mark is painted separately.
   useLayoutEffect(() => {
     const swatches = [...(legend.current?.querySelectorAll("canvas") ?? [])];
     paintSwatches(swatches);
@@ -155,7 +155,7 @@ function Square({ square, map, isCut, subject, colouring }: SquareProps) {
   return (
     <div class="map-of-addresses">
       <div ref={place}>
-        {/* The curve has its direction in every script. */}
+        {/* The direction of the curve does not depend on the script. */}
         <div
           dir="ltr"
           class="pad"
@@ -172,7 +172,7 @@ function Square({ square, map, isCut, subject, colouring }: SquareProps) {
           onClick={(event) => {
             const cell = cellAtPointer(event);
             if (cell === null) return;
-            // With a finger, the first touch chooses and the second one enters.
+            // On a touch screen, the first touch chooses the cell and the second one opens it.
             if (cell.x === chosen.x && cell.y === chosen.y) enter();
             else setChosen(cell);
           }}
@@ -218,7 +218,7 @@ const steps: Readonly<Record<string, Cell>> = {
   ArrowDown: { x: 0, y: 1 },
 };
 
-/** What lies in a cell, in words. */
+/** The content of a cell, in words. */
 function textOf(
   { block, around, inside, first }: MapCell,
   { prefixes, groups }: AddressMap,
@@ -244,7 +244,7 @@ function textOf(
   return `${name} ${parts.join(" ")}`;
 }
 
-/** Whether the system asks for dark colours: a change paints anew. */
+/** Whether the system wants dark colours; a change paints the map again. */
 function useDarkSystem(): boolean {
   const [query] = useState(() => matchMedia("(prefers-color-scheme: dark)"));
   const [isDark, setDark] = useState(query.matches);

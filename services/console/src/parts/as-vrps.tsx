@@ -1,4 +1,4 @@
-/** The ROAs for an AS, asked for when somebody opens their list: it costs a request of its own. */
+/** The ROAs for an AS. They are requested only when the list is opened, because they need a separate request. */
 
 import type { AsnVrpsRecord } from "@netfacts/client";
 import { useState } from "preact/hooks";
@@ -11,7 +11,7 @@ import { Further } from "./further.tsx";
 import { pageItems, usePages } from "./pages.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
-/** @param total  how many there are. */
+/** @param total  number of ROAs. */
 export function AsVrpsCard({ asn, total }: { readonly asn: number; readonly total: number }) {
   const [wasOpened, setWasOpened] = useState(false);
   return (
@@ -93,7 +93,7 @@ function lengthOf(prefix: string): number {
 }
 
 interface UseProps {
-  /** Announced prefixes that the ROA allows. */
+  /** Number of announced prefixes that the ROA allows. */
   readonly announced: number | null;
   readonly isLoose: boolean | null;
 }

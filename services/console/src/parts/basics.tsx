@@ -29,7 +29,7 @@ export function Card({
 
 export type Fact = readonly [name: string, value: ComponentChildren];
 
-/** Null as a value is shown as unknown. */
+/** Shows facts; a null value is shown as unknown. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl>
@@ -43,12 +43,12 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   );
 }
 
-/** What is not known, and why. */
+/** Shows why a fact is unknown. */
 export function Unknown({ why }: { readonly why: string }) {
   return <p class="unknown">{why}</p>;
 }
 
-/** Why it is not known what is announced. */
+/** Shows why announcements are unknown. */
 export function UnknownRouting({ record }: { readonly record: Parameters<typeof unroutedWhy>[0] }) {
   return <Unknown why={`${texts.unknown}: ${unroutedWhy(record)}`} />;
 }
@@ -68,7 +68,7 @@ export function AsLink({ asn, name }: { readonly asn: number | null; readonly na
   );
 }
 
-/** @param inTree  without a stop of the Tab key of its own. */
+/** @param inTree  the Tab key does not stop at the link. */
 export function PrefixLink({ prefix, inTree = false }: { readonly prefix: string; readonly inTree?: boolean }) {
   return (
     <a href={`/prefix/${prefix}`} tabIndex={inTree ? -1 : undefined}>

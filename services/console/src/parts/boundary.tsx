@@ -1,4 +1,4 @@
-/** Keeps an answer that cannot be shown from leaving its page empty, or at what it showed before. */
+/** Shows a failure if an answer cannot be rendered, so that the page is not empty or outdated. */
 
 import type { ComponentChildren } from "preact";
 import { useErrorBoundary } from "preact/hooks";
@@ -11,7 +11,7 @@ interface BoundaryProps {
   readonly children: ComponentChildren;
 }
 
-/** A failure of its children is shown in their place, with what to do. */
+/** Shows a failure of its children in their place, with the remedy. */
 export function Boundary({ again, isPart = false, children }: BoundaryProps) {
   const [error] = useErrorBoundary();
   if (error === undefined) return <>{children}</>;

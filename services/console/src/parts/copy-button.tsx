@@ -1,4 +1,4 @@
-/** A button that copies the text of a place beside it. */
+/** A button that copies the text of an element next to it. */
 
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
@@ -10,7 +10,7 @@ interface CopyButtonProps {
   readonly place: RefObject<HTMLElement | null>;
 }
 
-/** Selects the text, too: where the browser forbids to copy, its reader can do it with the keyboard. */
+/** Also selects the text: if the browser forbids copying, the reader can copy it with the keyboard. */
 export function CopyButton({ text, place }: CopyButtonProps) {
   const [state, setState] = useState<"" | "copied" | "selected">("");
   const copy = async () => {
@@ -32,7 +32,7 @@ function select(place: HTMLElement | null): void {
   else if (place !== null) getSelection()?.selectAllChildren(place);
 }
 
-/** @returns whether it could. Only pages of a secure origin have a clipboard, if the browser allows it. The older command copies what is selected. */
+/** @returns whether the text was copied. Only pages of a secure origin have a clipboard. Others use the older command, which copies the selection. */
 async function copyText(text: string): Promise<boolean> {
   const { clipboard } = navigator as { clipboard?: Clipboard };
   if (clipboard === undefined) return document.execCommand("copy");

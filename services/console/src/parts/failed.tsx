@@ -1,4 +1,4 @@
-/** What is shown in place of an answer: that it is awaited, or what went wrong and what to do. */
+/** Content instead of an answer: that it is loading, or the failure and its remedy. */
 
 import type { ReadonlySignal } from "@preact/signals";
 import { type ComponentChildren, createContext } from "preact";
@@ -9,7 +9,7 @@ import { texts } from "../texts.ts";
 import { Outside } from "./basics.tsx";
 import { Boundary } from "./boundary.tsx";
 
-/** The key that the pages ask with; null: they have none. */
+/** The key in use; null: these pages use no key. */
 export const KeyInUse = createContext<{ readonly hasKey: ReadonlySignal<boolean>; readonly forget: () => void } | null>(null);
 
 /** After this time the page says that the API is slow. */
@@ -18,12 +18,12 @@ const slowMs = 3_000;
 interface AnsweredProps<T> {
   readonly answer: Answer<T>;
   readonly again: () => void;
-  /** Whether it is a part of a page that has its own answer. */
+  /** Whether it is a part of a page with its own answer. */
   readonly isPart?: boolean;
   readonly children: (record: T) => ComponentChildren;
 }
 
-/** Shows the answer once it is there. */
+/** Shows the answer when it is ready. */
 export function Answered<T>({ answer, again, isPart = false, children }: AnsweredProps<T>) {
   if (answer.state === "answered")
     return (
@@ -34,7 +34,7 @@ export function Answered<T>({ answer, again, isPart = false, children }: Answere
   return answer.state === "loading" ? <Loading isPart={isPart} /> : <Failed failure={answer.failure} again={again} isPart={isPart} />;
 }
 
-/** A component of its own: a boundary does not see what fails in its parent. */
+/** A separate component, because a boundary does not catch failures of its parent. */
 function ShownRecord<T>({ record, shown }: { readonly record: T; readonly shown: (record: T) => ComponentChildren }) {
   return <>{shown(record)}</>;
 }
@@ -121,7 +121,7 @@ function mayPass(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }
 
-/** Seconds until the server takes the request again; 0 where it named none. */
+/** Seconds until the server accepts the request again; 0 if it named none. */
 function useCountdown(failure: Failure): number {
   const wait = failure.kind === "problem" ? (failure.retryAfter ?? 0) : 0;
   const [seconds, setSeconds] = useState(wait);

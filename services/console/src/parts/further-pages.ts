@@ -1,9 +1,9 @@
-/** Further pages of a list, asked for one after the other. */
+/** Further pages of a list, requested one after the other. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Failure, failureOf } from "../asked.ts";
 
-/** Further pages are not asked for when a list has as many items. */
+/** Most items of a list: then no further pages are requested. */
 export const itemsMax = 100_000;
 
 export interface Page<T> {
@@ -13,19 +13,19 @@ export interface Page<T> {
 
 export interface Pages<T> {
   readonly items: readonly T[];
-  /** The items before a load in progress, for what is too slow to follow each page. */
+  /** The items before the current load, for parts that are too slow to render each page. */
   readonly settled: readonly T[];
-  /** Asks for the next page; null when there is none, or when the list is full. */
+  /** Requests the next page; null: there is none, or the list is full. */
   readonly more: (() => void) | null;
-  /** Asks for page after page, and waits for the rate limit; null as `more`. */
+  /** Requests all further pages, and waits for the rate limit; null like `more`. */
   readonly all: (() => void) | null;
-  /** Ends what `more` or `all` began; what was loaded stays. */
+  /** Stops `more` or `all`; loaded items stay. */
   stop(): void;
   readonly isLoading: boolean;
   /** Whether the API has more items than are loaded. */
   readonly isCut: boolean;
   readonly failure: Failure | null;
-  /** Asks for the first page anew; null unless the cursor has expired, as new data came. */
+  /** Requests the first page again; null unless the cursor has expired because of new data. */
   readonly restart: (() => void) | null;
 }
 
@@ -38,13 +38,13 @@ interface Loaded<T> {
   readonly isLoading: boolean;
 }
 
-/** The same each time, for what depends on it. */
+/** A constant, so that hooks that depend on it do not run again. */
 const noItems: readonly never[] = [];
 
 /**
- * @param first  the page that the answer has; another one begins anew.
- * @param ask  where it is patient, it waits for the rate limit and tries again what failed in between.
- * @param again  asks for `first` anew; absent where cursors do not expire.
+ * @param first  page in the answer; the list starts again when it changes.
+ * @param ask    requests a page; if patient, it waits for the rate limit and retries failures.
+ * @param again  requests `first` again; absent: cursors do not expire.
  */
 export function useFurtherPages<T>(
   first: Page<T>,
@@ -67,7 +67,7 @@ export function useFurtherPages<T>(
       try {
         const { items, next_cursor } = await ask(state.cursor, aborter.signal, isPatient);
         const all: readonly T[] = state.items.concat(items ?? []);
-        // A page without items would lead nowhere.
+        // Stop at a page without items, which could go on for ever.
         const isLoading: boolean = next_cursor !== null && all.length > state.items.length && all.length < itemsWanted;
         state = { ...state, items: all, settled: isLoading ? state.settled : all, cursor: next_cursor, isLoading };
       } catch (error) {

@@ -1,4 +1,4 @@
-/** Below a list that has further pages: how much of it is shown, and what loads more. */
+/** Below a list with further pages: the number of shown items, and buttons that load more. */
 
 import { count } from "../domain/format.ts";
 import { texts } from "../texts.ts";
@@ -7,7 +7,7 @@ import { itemsMax, type Pages, pageItems } from "./pages.ts";
 
 interface FurtherProps {
   readonly pages: Pages<unknown>;
-  /** Null where the API does not know. */
+  /** Null: unknown to the API. */
   readonly total: number | null;
 }
 

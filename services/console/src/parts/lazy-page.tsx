@@ -4,7 +4,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { texts } from "../texts.ts";
 
-/** @param load  imports the page: called once, and again after it failed. */
+/** @param load  imports the page; called once, and again after a failure. */
 export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let loaded: ComponentType<P> | null = null;
   return function LazyPage(props: P) {
@@ -31,7 +31,7 @@ export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>
   };
 }
 
-/** Browsers remember that a script could not be loaded, and names of scripts change with a new version: a reload helps in both cases. */
+/** Offers a reload. It helps because browsers remember a failed script, and because names of scripts change with a new version. */
 function NotLoaded() {
   return (
     <div class="failed" role="alert">

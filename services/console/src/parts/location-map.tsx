@@ -1,4 +1,4 @@
-/** Where a location is: a map, what its marks mean, and the places that contradict it; or why there is no map. */
+/** A location on a map, with a legend and the places that contradict it; or the reason why there is no map. */
 
 import type { Location, LocationOutliers } from "@netfacts/contracts";
 import type { ComponentType } from "preact";

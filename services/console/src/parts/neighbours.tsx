@@ -40,7 +40,7 @@ function Drawing({ asn, neighbours }: { readonly asn: number; readonly neighbour
   const { left, right, middle, leftX, rightX, height, isNarrow, lettersMax } = neighbourGraph(`AS${asn}`, neighbours, width);
   const { counts } = neighbours;
   return (
-    // Left is towards the collector, however the reader writes.
+    // Left is towards the collector, in every script.
     <div class={isNarrow ? "graph narrow" : "graph"} dir="ltr" ref={place}>
       {width === 0 ? null : (
         // biome-ignore lint/a11y/useSemanticElements: SVG has no element for it
@@ -98,7 +98,7 @@ function detailOf(name: string | null, part: number | null, anchor: SideProps["a
   return (anchor === "start" ? `${portion} ${shown}` : `${shown} ${portion}`).trim();
 }
 
-/** What is not drawn. */
+/** The neighbours that are not drawn. */
 function Rest({ neighbours }: { readonly neighbours: Neighbours }) {
   const { counts, items, next_cursor } = neighbours;
   const left = counts.left - drawnOn("left", neighbours).length;

@@ -10,8 +10,8 @@ export { itemsMax, type Page, type Pages } from "./further-pages.ts";
 export const pageItems = 1_000;
 
 /**
- * @param first  the page that the answer has; another one begins anew.
- * @param again  asks for `first` anew.
+ * @param first  page in the answer; the list starts again when it changes.
+ * @param again  requests `first` again.
  */
 export function usePages<T>(
   first: Page<T>,

@@ -1,10 +1,10 @@
-/** Paints a map of address space on a canvas. Groups differ in colour and in pattern; colours are those of the style sheet. */
+/** Paints a map of address space on a canvas. Groups differ in colour and pattern; the colours are from the style sheet. */
 
 import { containsPrefix, type Prefix } from "@netfacts/address";
 import type { AddressMap } from "../domain/address-map.ts";
 import { areaOf, type Cell } from "../domain/hilbert.ts";
 
-/** Lines of the patterns in a tile of 8 pixels, from and to. */
+/** Lines of the patterns in a tile of 8 pixels, each with its start and end. */
 const patterns: readonly (readonly (readonly [x: number, y: number, toX: number, toY: number])[])[] = [
   [],
   [
@@ -20,7 +20,7 @@ const patterns: readonly (readonly (readonly [x: number, y: number, toX: number,
 const patternPixelsMin = 8;
 /** Smaller areas have no room for a gap to the next one. */
 const gapPixelsMin = 6;
-/** The smallest area that can be seen. */
+/** Side of the smallest visible area. */
 const seenPixels = 2;
 
 /** The colour of a group, resolved for the theme. */
@@ -62,16 +62,16 @@ export interface Painting {
   /** Levels of the curve that are painted. */
   readonly order: number;
   readonly map: AddressMap;
-  /** Of the groups, for their colours. */
+  /** Swatches of the groups, for their colours. */
   readonly swatches: readonly HTMLCanvasElement[];
-  /** In pixels of the style sheet. */
+  /** Side in CSS pixels. */
   readonly side: number;
 }
 
 /**
- * Paints the prefixes on a canvas of its own.
+ * Paints the prefixes on a separate canvas.
  *
- * @param canvas  that of the page: its background colour is the ground.
+ * @param canvas  canvas of the page, whose background colour is used.
  */
 export function paintMap(canvas: HTMLCanvasElement, { whole, order, map, swatches, side }: Painting): HTMLCanvasElement {
   const ratio = devicePixelRatio || 1;

@@ -1,4 +1,4 @@
-/** The announced prefixes around a prefix as a tree. The tree has the focus as a whole; its keys are those of WAI-ARIA's tree view. */
+/** The prefixes related to a prefix as a tree. The tree as a whole has the focus; its keys are those of WAI-ARIA's tree view. */
 
 import type { PrefixRecord, RelatedPrefix } from "@netfacts/client";
 import { useMemo, useRef, useState } from "preact/hooks";
@@ -15,7 +15,7 @@ import { RpkiBadge } from "./rpki.tsx";
 import { LeftOut, rowPlace, rowsInSight, useRowsInSight } from "./virtual-list.tsx";
 
 interface Node extends RelatedPrefix {
-  /** Whether the page is about it. */
+  /** Whether it is the prefix of the page. */
   readonly isThis: boolean;
   /** Null: not known. */
   readonly isAnnounced: boolean | null;
@@ -99,7 +99,7 @@ function Tree({ tree, rows, isWhole }: { readonly tree: PrefixTree<Node>; readon
   const shown = useMemo(() => tree.shown(folded), [tree, rows, folded]);
   const [chosen, setChosen] = useState<number | null>(null);
   const start = useMemo(() => tree.rows.findIndex(({ item }) => item.isThis), [tree]);
-  // A row that was folded away leaves the place to the one that holds it.
+  // If the active row was folded away, the row that contains it becomes active.
   const active = Math.max(
     0,
     shown.findLastIndex((index) => index <= (chosen ?? start)),
@@ -139,7 +139,7 @@ function Tree({ tree, rows, isWhole }: { readonly tree: PrefixTree<Node>; readon
     setChosen(index);
     if (target.closest(".twist") !== null) setIsFolded(index, !folded.has(index));
   };
-  // The active row is in the document wherever the list was scrolled to: assistive technology reads it. Paper has no active row.
+  // The active row is always in the document, at any scroll position, for assistive technology. There is none on paper.
   const rendered = shown.slice(first, last).map((index, at) => [index, first + at] as const);
   if (!isPrinting.value && (active < first || active >= last)) rendered.push([shown[active] ?? 0, active]);
   return (
@@ -169,7 +169,7 @@ function Tree({ tree, rows, isWhole }: { readonly tree: PrefixTree<Node>; readon
               class={at === active ? "active" : ""}
               aria-level={row.level}
               aria-posinset={row.place}
-              // The number of siblings is not known before all pages are loaded.
+              // The number of siblings is unknown until all pages are loaded.
               aria-setsize={isWhole ? tree.siblings(row) : -1}
               aria-expanded={row.children === 0 ? undefined : !folded.has(index)}
               aria-selected={at === active}
@@ -187,7 +187,7 @@ function Tree({ tree, rows, isWhole }: { readonly tree: PrefixTree<Node>; readon
 
 const mirrored: Readonly<Record<string, string>> = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
 
-/** Deeper rows are not indented further: on a small screen they would have no room. */
+/** Largest indent: deeper rows would have no room on a small screen. */
 const indentsMax = 8;
 
 function Row({ row: { item, level, children }, isFolded }: { readonly row: TreeRow<Node>; readonly isFolded: boolean }) {

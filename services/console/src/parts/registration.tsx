@@ -1,4 +1,4 @@
-/** Registration: what registries say of address space or an AS, and what kind of network and place it is. */
+/** Registration: facts of registries about address space or an AS, with the kind of network and the place. */
 
 import type { Allocation, CountryFlag, ListedNetworkType, Location } from "@netfacts/contracts";
 import { count, counted, countryName, moment, registryName, share, words } from "../domain/format.ts";
@@ -19,7 +19,7 @@ export function Country({ code, flag }: { readonly code: string | null; readonly
   );
 }
 
-/** From the lower address to the higher one in every script. */
+/** A range from the lower address to the higher one, in every script. */
 function Range({ start, end }: { readonly start: string; readonly end: string }) {
   return (
     <bdi dir="ltr">
@@ -28,7 +28,7 @@ function Range({ start, end }: { readonly start: string; readonly end: string })
   );
 }
 
-/** As many AS numbers of a holder as a card can show. */
+/** Most AS numbers of a holder that a card shows. */
 const holderAsnsMax = 12;
 
 export function AllocationFacts({ allocation, flag }: { readonly allocation: Allocation; readonly flag?: CountryFlag | null }) {

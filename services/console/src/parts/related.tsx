@@ -1,4 +1,4 @@
-/** Prefixes around another one, each with its origins, visibility and RPKI state. */
+/** Prefixes related to another one, each with its origins, visibility and RPKI state. */
 
 import type { RelatedPrefix } from "@netfacts/client";
 import { share } from "../domain/format.ts";

@@ -1,4 +1,4 @@
-/** Routing: how many peers see a prefix, and who originates it. */
+/** Routing: visibility and origins of a prefix. */
 
 import type { AsSetOrigin, Origin, OriginSummary, Visibility } from "@netfacts/contracts";
 import { count, moment, share } from "../domain/format.ts";
@@ -6,7 +6,7 @@ import { texts } from "../texts.ts";
 import { AsLink, Unknown } from "./basics.tsx";
 import { RpkiBadge } from "./rpki.tsx";
 
-/** A bar with its numbers beside it. */
+/** A bar with its numbers. */
 export function VisibilityBar({ visibility }: { readonly visibility: Visibility }) {
   const { peers_seeing, peers_total, ratio } = visibility;
   if (ratio === null) return <Unknown why={texts.reasons.noPeers} />;

@@ -1,4 +1,4 @@
-/** RPKI: a state, and the ROAs behind it with the reason in words. */
+/** RPKI: a state, its reason in words, and the ROAs that decide it. */
 
 import type { OriginValidation, VrpItem } from "@netfacts/contracts";
 import { texts } from "../texts.ts";
@@ -27,7 +27,7 @@ export function RpkiDetails({ validation }: { readonly validation: OriginValidat
   );
 }
 
-/** As many as a card can show; the JSON has all. */
+/** Most ROAs that a card shows; the JSON has all. */
 const shownMax = 20;
 
 function Vrps({ title, items }: { readonly title: string; readonly items: readonly VrpItem[] }) {

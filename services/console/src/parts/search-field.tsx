@@ -12,7 +12,7 @@ import { texts } from "../texts.ts";
 import { Outside } from "./basics.tsx";
 import { MarkedTitle, typeNames } from "./search-result.tsx";
 
-/** A list that is read at a glance. */
+/** Most suggestions: a short list that is easy to read. */
 const suggestionsMax = 8;
 
 export function SearchField() {
@@ -36,7 +36,7 @@ export function SearchField() {
     if (text.trim() !== "") navigate(searchPath(text));
   };
   const press = (event: KeyboardEvent) => {
-    // Its keys belong to the input method.
+    // During composition, keys belong to the input method.
     if (event.isComposing) return;
     if (event.key === "Escape") {
       event.preventDefault();
@@ -71,7 +71,7 @@ export function SearchField() {
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value);
-            // Those that are still there are for the previous text: Enter means the new one.
+            // The shown suggestions are for the previous text, so Enter must use the new text.
             setActive(-1);
             if (!event.isComposing) suggest(event.currentTarget.value);
           }}
@@ -169,7 +169,7 @@ function useSuggestions() {
   );
   useEffect(() => () => suggester.type(null), [suggester]);
   const [page, search] = [path.value, query.value];
-  // Before the next letter can be typed.
+  // A layout effect runs before the next letter can be typed.
   useLayoutEffect(() => setText(page === "/search" ? searchedText(search) : ""), [page, search]);
   const suggest = (typed: string) => suggester.type(hasKey.value && wantsSuggestions(typed) ? typed.trim() : null);
   return { text, setText, suggestions, isOpen, setOpen, active, setActive, suggest };
@@ -179,7 +179,7 @@ function optionId(index: number): string {
   return `suggestion-${index}`;
 }
 
-/** The next suggestion that has a page, in a circle with the field itself, which is -1. */
+/** The next suggestion that has a page, cyclic; -1 is the field itself. */
 function neighbour(items: readonly SearchResult[], active: number, step: 1 | -1): number {
   const stops = [-1, ...items.flatMap(({ link }, index) => (pageOf(link) === null ? [] : [index]))];
   return stops.at((stops.indexOf(active) + step) % stops.length) ?? -1;

@@ -1,4 +1,4 @@
-/** What is shown of a result of a search, in the suggestions and on the page of results. */
+/** Parts of a search result that the suggestions and the page of results share. */
 
 import type { SearchResult, SearchType } from "@netfacts/contracts";
 import { titleParts } from "../domain/search.ts";
@@ -13,7 +13,7 @@ export const typeNames: Readonly<Record<SearchType, string>> = {
   organisation: "organisation",
 };
 
-/** The title as text from outside, with the parts that match marked. */
+/** The title as text from outside, with matching parts marked. */
 export function MarkedTitle({ result: { title, highlights } }: { readonly result: SearchResult }) {
   let place = 0;
   return (

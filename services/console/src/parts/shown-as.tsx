@@ -1,4 +1,4 @@
-/** The answer as JSON, and the request as curl and TypeScript; and the age of the data behind it. */
+/** The answer as JSON, the request as curl and TypeScript, and the age of the data used. */
 
 import type { Meta } from "@netfacts/contracts";
 import { useRef, useState } from "preact/hooks";
@@ -43,7 +43,7 @@ function Snippet({ name, text }: { readonly name: string; readonly text: () => s
   );
 }
 
-/** Ages of the sections that the answer used, and what its reader should mind. */
+/** Ages of the sections that the answer used, and its warnings. */
 export function DataBehind({ meta, title = texts.cards.data }: { readonly meta: Meta; readonly title?: string }) {
   const sections = Object.entries(meta.data);
   return (

@@ -1,4 +1,4 @@
-/** The width of an element, for what is drawn in pixels. */
+/** The width of an element, for drawings in pixels. */
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";

@@ -1,6 +1,6 @@
 /**
- * A list of any length, of which only the rows in sight are in the document, or those that are printed. It has the focus as a whole; arrows
- * and Page keys scroll it.
+ * A list of any length. Only the visible or printed rows are in the document. The list as a whole has the focus; arrow and Page keys scroll
+ * it.
  */
 
 import type { ComponentChildren, RefObject } from "preact";
@@ -11,27 +11,27 @@ import { texts } from "../texts.ts";
 
 const rowPixels = 36;
 const viewPixels = 360;
-/** Rows above and below those in sight. */
+/** Additional rows above and below the visible ones. */
 const spareRows = 8;
-/** More would take a browser long to lay out: these are some 70 sheets. */
+/** Most printed rows, about 70 sheets: the layout of more would take a browser long. */
 const printedRowsMax = 2_000;
 
 export const rowsInSight = viewPixels / rowPixels;
 
 interface Window<E extends Element> {
-  /** The rows that belong into the document: from `first` to before `last`. */
+  /** The rows to render: from `first` to before `last`. */
   readonly first: number;
   readonly last: number;
-  /** In pixels, of what scrolls and of all rows. */
+  /** Heights of the scrolling element and of all rows, in pixels. */
   readonly height: number;
   readonly fullHeight: number;
   readonly scrolling: RefObject<E | null>;
   readonly onScroll: () => void;
-  /** Scrolls as little as shows the row. */
+  /** Scrolls just far enough to show the row. */
   reveal(row: number): void;
 }
 
-/** For parts that place their rows themselves. */
+/** The visible rows, for parts that place their rows themselves. */
 export function useRowsInSight<E extends HTMLElement>(rows: number): Window<E> {
   const [top, setTop] = useState(0);
   const scrolling = useRef<E>(null);
@@ -59,12 +59,12 @@ export function useRowsInSight<E extends HTMLElement>(rows: number): Window<E> {
   };
 }
 
-/** Where a row is, from the start of all rows. */
+/** Position of a row from the start of all rows, as a style. */
 export function rowPlace(row: number): { readonly insetBlockStart: string } {
   return { insetBlockStart: `${row * rowPixels}px` };
 }
 
-/** On paper, that rows are left out. */
+/** A note on paper that rows are left out. */
 export function LeftOut({ rows }: { readonly rows: number }) {
   return isPrinting.value && rows > printedRowsMax ? <p class="left-out">{texts.leftOut(count(printedRowsMax), count(rows))}</p> : null;
 }

@@ -1,4 +1,4 @@
-/** A place on a map of the world. It is loaded apart from the pages: the coasts are larger than all of them. */
+/** A place on a map of the world. It is loaded separately, because the coasts are larger than all pages together. */
 
 import { geoAzimuthalEqualArea, geoCircle, geoGraticule10, geoPath } from "d3-geo";
 import { feature, mesh } from "topojson-client";
@@ -31,7 +31,7 @@ interface DrawingProps {
 
 function Drawing({ place, label, width, height }: DrawingProps) {
   const angle = degreesOf(shownKm(place));
-  // Equal areas: the distance on the map is 2 sin(angle / 2) times the scale.
+  // In this equal-area projection, a distance on the map is 2 sin(angle / 2) times the scale.
   const scale = height / 2 / (2 * Math.sin((angle * Math.PI) / 360));
   const path = geoPath(
     geoAzimuthalEqualArea()

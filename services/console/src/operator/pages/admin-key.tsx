@@ -1,4 +1,4 @@
-/** Shown in place of a page while there is no admin key. */
+/** The form that is shown instead of a page while there is no admin key. */
 
 import { useState } from "preact/hooks";
 import { texts as shared } from "../../texts.ts";

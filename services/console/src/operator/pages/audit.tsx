@@ -1,4 +1,4 @@
-/** `/audit`: what operators changed, newest first. */
+/** `/audit`: changes by operators, newest first. */
 
 import type { AuditRecord, AuditRecords } from "@netfacts/contracts";
 import { useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** `/`: what the pages for operators are for. */
+/** `/`: an overview of the pages for operators. */
 
 import { texts } from "../texts.ts";
 

@@ -1,4 +1,4 @@
-/** `/keys/ID`: one key, and what can be done with it. */
+/** `/keys/ID`: one key, and the actions for it. */
 
 import type { ManagedKey, Plan, RotatedKey } from "@netfacts/contracts";
 import { useRef, useState } from "preact/hooks";
@@ -40,9 +40,9 @@ export function KeyPage({ id }: { readonly id: string }) {
 
 interface OneKeyProps {
   readonly record: ManagedKey;
-  /** Absent: not known. */
+  /** Plan of the key; undefined: unknown. */
   readonly plan: Plan | undefined;
-  /** Names of those that are known. */
+  /** Names of the known plans. */
   readonly plans: readonly string[];
   readonly again: () => void;
   readonly rotated: (key: RotatedKey) => void;
@@ -179,7 +179,7 @@ function Rotate({
   readonly close: () => void;
   readonly rotated: OneKeyProps["rotated"];
 }) {
-  // One for all tries of this dialog with the same overlap.
+  // One name for all tries of this dialog with the same overlap.
   const tried = useRef({ overlap: -1, name: "" });
   return (
     <Confirm
@@ -211,7 +211,7 @@ function Named({ action, record }: { readonly action: Action; readonly record: M
   );
 }
 
-/** The limit that applies, and whose it is. Null, which is shown as unknown, where the plan's is not known. */
+/** The limit that applies, and whether it is the key's or the plan's. Null, which is shown as unknown: the plan's limit is unknown. */
 function limitOf<T>(own: T | null, plans: T | null | undefined, text: (limit: T) => string): string | null {
   if (own !== null) return `${text(own)} (${texts.key.ofKey})`;
   return plans === undefined ? null : `${text(plans as T)} (${texts.key.ofPlan})`;

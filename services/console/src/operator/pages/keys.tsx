@@ -1,4 +1,4 @@
-/** `/keys`: all keys, and a new one. */
+/** `/keys`: all keys, and a form for a new one. */
 
 import type { CreatedKey, ManagedKey } from "@netfacts/contracts";
 import { useMemo, useState } from "preact/hooks";
@@ -19,7 +19,7 @@ import { NewKeyForm } from "./new-key.tsx";
 
 type KeysPageOf = Awaited<ReturnType<OperatorClient["listKeys"]>>;
 
-/** The most that the API gives at once. */
+/** Longest page of the API. */
 const limit = 1_000;
 
 export function KeysPage() {

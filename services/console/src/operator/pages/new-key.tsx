@@ -1,4 +1,4 @@
-/** The form of a new key. A try that failed may be repeated: the same form makes one key. */
+/** The form for a new key. A failed try can be repeated: the same form makes only one key. */
 
 import type { CreatedKey } from "@netfacts/contracts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";

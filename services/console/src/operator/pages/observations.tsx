@@ -1,4 +1,4 @@
-/** `/observations`: a file of observations is sent with its progress, resumed after a break, and its bad lines are shown; and the last uploads. */
+/** `/observations`: uploads a file of observations, shows its progress and bad lines, resumes it, and lists the last uploads. */
 
 import type { ObservationUpload } from "@netfacts/contracts";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -102,7 +102,7 @@ function Send({ file, place, done, close }: SendProps) {
     const aborter = new AbortController();
     leaving.current = aborter;
     setState({ state: "sending", sent: 0 });
-    // What is stored already, by an earlier try or by an upload that goes on with this id, is not sent again.
+    // Do not send bytes again that are already stored by an earlier try, or by a resumed upload with this id.
     restOf(place.upload, aborter.signal)
       .then((offset) =>
         client.value.upload(
@@ -120,7 +120,7 @@ function Send({ file, place, done, close }: SendProps) {
         (error) => {
           const failure = aborter.signal.aborted ? null : failureOf(error);
           setState({ state: "broken", failure });
-          // What came before is stored. A server that is away has no list either.
+          // Bytes sent before a problem are stored, so update the list. An unreachable server cannot send a list.
           if (failure === null || failure.kind === "problem") done();
         },
       );
@@ -179,8 +179,8 @@ function Send({ file, place, done, close }: SendProps) {
 }
 
 /**
- * Where an upload is to go on: behind the bytes that are stored, or at 0. One that is complete has no rest: the whole file is sent, so that the
- * server compares it with what is stored and refuses another file.
+ * The offset at which an upload continues: behind its stored bytes; 0 if there is no such upload. 0 also if it is complete: the whole file is sent, so
+ * that the server compares it with the stored bytes and refuses another file.
  */
 async function restOf(upload: string, signal: AbortSignal): Promise<number> {
   try {

@@ -1,4 +1,4 @@
-/** `/plans`: limits that keys share; each can be changed, and deleted when no key refers to it. */
+/** `/plans`: limits that keys share. A plan can be changed, and can be deleted if no key refers to it. */
 
 import type { Plan, PlanLimits } from "@netfacts/contracts";
 import { useState } from "preact/hooks";
@@ -79,7 +79,7 @@ interface ChangeProps {
   readonly close: () => void;
 }
 
-/** @param plan  to change; null: a new one. */
+/** @param plan  the plan to change; null: a new one. */
 function PutPlan({ plan, done, close }: ChangeProps & { readonly plan: Plan | null }) {
   const number = (form: FormData, name: string) => Number(form.get(name));
   return (

@@ -1,4 +1,4 @@
-/** `/runs/ID`: a run while it goes on, and its report. */
+/** `/runs/ID`: the progress of a run, and its report. */
 
 import type { IngestRun, RunReport, RunSource } from "@netfacts/contracts";
 import { useEffect, useState } from "preact/hooks";
@@ -77,7 +77,7 @@ function Running({ run: { started_at: since, replaces, progress } }: { readonly 
     show();
     return () => clearInterval(timer);
   }, [since]);
-  // Without an end the bar shows only that something goes on.
+  // Without a total, the bar only shows that work is in progress.
   const bar = progress === null || progress.total === null ? {} : { value: progress.done, max: Math.max(progress.total, 1) };
   return (
     <>

@@ -1,4 +1,4 @@
-/** `/snapshots`: what is kept, which pods serve which, two side by side, and the way back. */
+/** `/snapshots`: the kept snapshots, the pods that serve each, a comparison of two, and rollback. */
 
 import type { KeptSnapshot, KeptSnapshots } from "@netfacts/contracts";
 import { useState } from "preact/hooks";
@@ -61,7 +61,7 @@ function Snapshots({ record: { items, pods }, again }: { readonly record: KeptSn
 
 interface RowProps {
   readonly snapshot: KeptSnapshot;
-  /** Null: there is no current one to be replaced. */
+  /** Null: there is no current snapshot to replace. */
   readonly rollBack: ((id: string) => void) | null;
 }
 

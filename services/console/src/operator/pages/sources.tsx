@@ -1,4 +1,4 @@
-/** `/sources`: how each source fares, the last runs, and a new run. */
+/** `/sources`: the state of each source, the last runs, and the start of a new run. */
 
 import type { IngestRunSummary, IngestSource, IngestSources } from "@netfacts/contracts";
 import { useState } from "preact/hooks";
@@ -17,7 +17,7 @@ import { client } from "../session.ts";
 import { adviceFor, failingFirst } from "../sources-order.ts";
 import { texts } from "../texts.ts";
 
-/** While a run is in progress. */
+/** Interval of requests while a run is in progress, in ms. */
 const everyMs = 2_000;
 type Section = NonNullable<Parameters<typeof client.value.startRun>[0]["accept_shrink"]>[number];
 
@@ -85,7 +85,7 @@ function Sources({ record: { items, faults } }: { readonly record: IngestSources
   );
 }
 
-/** The last run, where it failed: a list that cannot be read leaves no trace in its sources. */
+/** The last run, if it failed: its sources do not show that the list could not be read. */
 function LastFailure({ run }: { readonly run: IngestRunSummary | undefined }) {
   if (run?.state !== "failed") return null;
   return (

@@ -1,4 +1,4 @@
-/** `/usage`: what keys were used for in a month, as bars, as a table and as CSV. */
+/** `/usage`: the usage of keys in a month, as bars, as a table and as CSV. */
 
 import type { UsageItem, UsageItems } from "@netfacts/contracts";
 import type { ComponentChildren } from "preact";
@@ -18,7 +18,7 @@ import { client } from "../session.ts";
 import { texts } from "../texts.ts";
 import { dayBars, groupings, membersOf, monthOf, topBars } from "../usage-days.ts";
 
-/** The most that the API gives at once. */
+/** Longest page of the API. */
 const limit = 1_000;
 const t = texts.usage;
 

@@ -1,4 +1,4 @@
-/** Bars of counts, as SVG: one below the other with their names, or one beside the other for days. The same numbers stand beside them as text. */
+/** Bars of counts, as SVG: horizontal ones with names, or vertical ones for days. The numbers are also shown as text. */
 
 import { count, counted } from "../../domain/format.ts";
 import { Outside } from "../../parts/basics.tsx";

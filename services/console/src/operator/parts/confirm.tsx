@@ -1,4 +1,4 @@
-/** A dialog in front of a change: it says what will happen, and shows what went wrong in the dialog. */
+/** A dialog before a change: it describes the change, and shows a failure. */
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -24,7 +24,7 @@ export function Confirm({ title, action, isFinal = false, change, close, childre
   const [isBusy, setBusy] = useState(false);
   useLayoutEffect(() => {
     dialog.current?.showModal();
-    // Enter alone does not confirm what is final.
+    // Enter alone must not confirm a final change.
     const wanted = isFinal ? "button.quiet" : "input:not([type=checkbox])";
     const field = form.current?.querySelector<HTMLElement>(wanted) ?? form.current?.querySelector<HTMLElement>("button[type=submit]");
     field?.focus();

@@ -1,4 +1,4 @@
-/** An answer of ingest, which a gateway may be without. */
+/** An answer of ingest, which may not be configured at the gateway. */
 
 import type { ComponentChildren } from "preact";
 import type { Answer } from "../../asked.ts";

@@ -1,4 +1,4 @@
-/** The fields of a key that a form makes or changes. */
+/** The fields of a form for a new or changed key. */
 
 import type { ManagedKey } from "@netfacts/contracts";
 import { scopes } from "../domain.ts";
@@ -8,12 +8,12 @@ const t = texts.newKey;
 
 interface KeyFieldsProps {
   readonly plans: readonly string[];
-  /** The key as it is; null: a new one. */
+  /** The current key; null: a new one. */
   readonly given: ManagedKey | null;
 }
 
 export function KeyFields({ plans, given }: KeyFieldsProps) {
-  // The plan of the key is offered, too, where the list of plans is not known.
+  // Offer the plan of the key even if the list of plans is unknown.
   const names = [...new Set([...plans, ...(given === null ? [] : [given.plan])])];
   return (
     <>

@@ -1,4 +1,4 @@
-/** The secrets of new keys, each of which is shown once. */
+/** The secrets of new keys, each shown only once. */
 
 import { Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -8,7 +8,7 @@ import { CopyButton } from "../../parts/copy-button.tsx";
 import { forgetSecret, newSecrets } from "../new-secret.ts";
 import { texts } from "../texts.ts";
 
-/** Shown above every page until their reader has stored them. */
+/** Shows the secrets above every page until their reader has stored them. */
 export function NewSecrets() {
   return newSecrets.value.map((key) => (
     <Fragment key={key.id}>

@@ -1,4 +1,4 @@
-/** Each row of a section that differs between two snapshots. */
+/** The rows of a section that differ between two snapshots. */
 
 import type { SnapshotChanges } from "@netfacts/contracts";
 import { useState } from "preact/hooks";
@@ -11,7 +11,7 @@ import { rowName, rowValues } from "../snapshot-changes.ts";
 import { texts } from "../texts.ts";
 
 const t = texts.snapshots;
-/** More are listed by the command line. */
+/** Most rows that are listed; the command line lists all. */
 const limit = 10_000;
 const kinds = ["added", "removed", "changed"] as const;
 

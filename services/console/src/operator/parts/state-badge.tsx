@@ -1,4 +1,4 @@
-/** A state in one word: of a key, a run or a source. */
+/** The state of a key, a run or a source, in one word. */
 
 const classes: Readonly<Record<string, string>> = {
   active: "valid",

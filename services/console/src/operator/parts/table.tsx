@@ -1,4 +1,4 @@
-/** A table that scrolls by itself where the screen is narrow. */
+/** A table that scrolls separately on a narrow screen. */
 
 import type { ComponentChildren } from "preact";
 
