@@ -1,4 +1,4 @@
-/** `netfacts audit`: who changed what, when and from where. */
+/** `netfacts audit`: changes, each with its actor, time and address. */
 
 import { auditActions } from "@netfacts/contracts";
 import type { AuditEntry, AuditQuery } from "@netfacts/keys";

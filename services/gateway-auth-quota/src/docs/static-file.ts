@@ -1,4 +1,4 @@
-/** Files that are the same for everybody: kept in memory, packed once, answered by their entity tag. */
+/** Files that are equal for all callers: kept in memory, compressed once, with entity tags. */
 
 import { hash } from "node:crypto";
 import { promisify } from "node:util";
@@ -8,7 +8,7 @@ import { preferredCoding } from "../edge/accept.ts";
 import { filePolicy } from "../edge/page-policies.ts";
 import { matchesEtag } from "../lookups/conditional.ts";
 
-/** One file as it is served. */
+/** A file to serve. */
 export interface StaticFile {
   readonly body: string | Buffer;
   readonly contentType: string;

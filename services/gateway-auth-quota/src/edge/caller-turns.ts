@@ -15,7 +15,7 @@ type Lines = Map<object, (() => void)[]>;
 
 export class CallerTurns {
   readonly #now: () => number;
-  /** By caller. Maps and lines are in the order of their turns. */
+  /** Waiting work by caller. Maps and lines are in the order of their turns. */
   readonly #waiting = new Map<string, Lines>();
   /** Time at which the work of this round began; null: it has not begun. */
   #since: number | null = null;

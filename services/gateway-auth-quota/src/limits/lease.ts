@@ -90,7 +90,7 @@ export class Lease {
     return this.#deps.monotonic() - this.#usedAt;
   }
 
-  /** Idle for longer than three usual pauses between its units, within bounds: other gateways can then make better use of what it holds. */
+  /** Whether it is idle for so long (three of its usual pauses, within limits) that other gateways can make better use of its units. */
   get isIdle(): boolean {
     const { idleReturnMs, idleReturnMsMax, bridgeSeconds } = this.#deps.settings;
     const pause = bridgeSeconds === 0 ? 0 : 1_000 / (this.#own.recent ?? Number.POSITIVE_INFINITY);
@@ -332,7 +332,7 @@ export class Lease {
     return this.#busy;
   }
 
-  /** Takes units until no request waits, or the store has none left. Then returns what refunds brought beyond the maximum to hold. */
+  /** Takes units until no request waits, or the store has none left. Then returns units that exceed the maximum to hold because of refunds. */
   async #attend(ahead: boolean): Promise<void> {
     if (this.#unknown !== null && !(await this.#recover())) return;
     if ((this.#debt.owed > 0 || (this.#away && this.#deps.settings.debtMax > 0)) && !(await this.#payDebt())) return;

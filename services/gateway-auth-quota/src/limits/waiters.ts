@@ -62,7 +62,7 @@ export class Waiters {
 
   #leave(waiter: Waiter, spending: Spending): void {
     const place = this.#waiting.indexOf(waiter);
-    // It has left before.
+    // It was already served, or its time had ended.
     if (place === -1) return;
     this.#waiting.splice(place, 1);
     this.#units -= waiter.units;

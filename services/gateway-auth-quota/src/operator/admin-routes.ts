@@ -112,7 +112,7 @@ function urlOf(path: string): string {
 function problemOf(error: unknown, { routeOptions: { url = "" } }: FastifyRequest): unknown {
   if (error instanceof KeySpecError) return specProblem(error, url);
   if (error instanceof IdempotencyConflict) return new ProblemError("idempotency_conflict");
-  // What is wrong with a key or a plan, so that the operator can correct it.
+  // The record of a key or a plan is invalid: name the fault, so that the operator can correct it.
   if (error instanceof StoreError && error.fault === "invalid")
     return new ProblemError("internal_error", { cause: error, detail: `The ${error.explanation}. Correct it in the database.` });
   if (error instanceof StoreError) return new ProblemError("upstream_unavailable", { cause: error });

@@ -82,7 +82,7 @@ function tellNoIngest(app: FastifyInstance, guard: Guard): void {
   });
 }
 
-/** Spellings that a proxy and the server behind it may read as different paths: dots, encoded or not, backslashes, encoded slashes. */
+/** Spellings that a proxy and its upstream server may read as different paths: dots, encoded or not, backslashes, encoded slashes. */
 const oddPath = /\\|%5c|%2f|%00|\/(?:\.|%2e){1,2}(?:[;/]|$)/i;
 
 /** @throws ProblemError if ingest could read the path as one that the gateway must not offer. */

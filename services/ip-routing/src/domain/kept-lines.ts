@@ -51,7 +51,7 @@ export class Kept {
   /** Two texts per line, `middle` and `links`; those at 0 mean no line. */
   readonly #texts: string[] = ["", ""];
   readonly #byPlace = new Map<Place, Line>();
-  /** Lines from this one on are not packed yet. */
+  /** Index in `#texts` from which texts are not joined yet. */
   #loose = 2;
 
   second: Second | null = null;

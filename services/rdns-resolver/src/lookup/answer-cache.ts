@@ -165,7 +165,7 @@ export class AnswerCache<Flight> {
     this.#forget(place);
     const bytes = entrySize(entry);
     const { cacheEntriesMax, cacheBytesMax } = this.#options;
-    // It alone exceeds the limit.
+    // This answer alone exceeds the limit.
     if (bytes > cacheBytesMax) return;
     place.entry = entry;
     place.bytes = bytes;

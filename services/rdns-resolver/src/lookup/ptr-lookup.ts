@@ -146,7 +146,7 @@ export class PtrLookup {
 
   #fly(place: Place<Flight>, ip: Address, deadline: number): Flight {
     this.#inFlight += 1;
-    // It cannot end before it is set: it waits for a reply first.
+    // `#resolve` waits for a reply first, so it cannot end before `place.flight` is set.
     const flight: Flight = { deadline, resolution: this.#resolve(place, ip, deadline) };
     place.flight = flight;
     return flight;
