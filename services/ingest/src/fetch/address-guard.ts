@@ -1,4 +1,4 @@
-/** Which addresses a fetch may connect to: global ones, so that a URL or a redirect cannot reach into the operator's own network. */
+/** The addresses that a fetch may connect to: global ones, so that a URL or a redirect cannot reach the operator's own network. */
 
 import { lookup as systemLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
@@ -11,7 +11,7 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** All addresses of a name. */
+/** Resolves to all addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export const systemResolve: Resolve = (hostname) =>
@@ -20,9 +20,9 @@ export const systemResolve: Resolve = (hostname) =>
   });
 
 /**
- * Why an address is not connected to: the name of its special-purpose block; null where it may be.
+ * Why the address is refused: the name of its special-purpose block; null: it is allowed.
  *
- * An IPv4 address in an IPv6 one counts as itself: a translator or a tunnel would take us there.
+ * An IPv4 address inside an IPv6 address is judged too, because a translator or a tunnel would connect to it.
  */
 export function refusal(text: string): string | null {
   const address = parseAddress(text.replace(/%.*$/, ""));
@@ -37,8 +37,8 @@ export function refusal(text: string): string | null {
 }
 
 /**
- * The same with `allow_private`: only those addresses are refused at which clouds hand out credentials, the link-local ones among them. A source
- * that is in an operator's network has no such address.
+ * The same for `allow_private`: refuses only the addresses at which clouds hand out credentials, which include the link-local ones. A source in an
+ * operator's network has no such address.
  */
 export function linkLocalRefusal(text: string): string | null {
   const address = parseAddress(text.replace(/%.*$/, ""));
@@ -54,7 +54,7 @@ const metadataService = "metadata service of a cloud";
 
 const linkLocalBlocks = new Set(["Link Local", "Link-Local Unicast"]);
 
-/** Why an address is not connected to; null where it may be. */
+/** Returns why an address is refused; null: it is allowed. */
 export type Refusal = (address: string) => string | null;
 
 /** @throws FetchError `forbidden` */
@@ -68,8 +68,8 @@ export function checkAddress(hostname: string, address: string, refuse: Refusal)
 }
 
 /**
- * The look-up of a connection: only addresses that may be connected to come out of it. What the name says at another moment does
- * not matter: these are the ones that the socket tries.
+ * The look-up of a connection: it returns only allowed addresses. The socket uses exactly these, so that it does not matter if the name resolves to
+ * others later.
  */
 export function guardedLookup(resolve: Resolve, refuse: Refusal): LookupFunction {
   return (hostname, options, callback) => {

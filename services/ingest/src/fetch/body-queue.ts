@@ -1,10 +1,10 @@
-/** The body of an answer, taken off its connection as it comes: what had arrived before the connection broke is not lost with it. */
+/** The body of a response, read from its connection as it arrives: data that came before the connection broke are not lost. */
 
 import type { IncomingMessage } from "node:http";
 
 const waitingBytesMax = 1 << 20;
 
-/** To be called in the turn in which the answer's headers came. Yields every chunk that arrived, then ends or throws. Iterate once. */
+/** Call it in the same turn of the event loop in which the headers came. Yields every chunk that arrived, then ends or throws. Iterate once. */
 export function bodyOf(response: IncomingMessage): AsyncIterable<Buffer> {
   const waiting: Buffer[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** From the settings of fetching to what fetches need. */
+/** Reads the settings of fetching, and makes of them the context of fetches. */
 
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -11,9 +11,9 @@ export function loadFetchConfig(env: NodeJS.ProcessEnv = process.env): FetchConf
   return loadConfig(fetchConfigSchema, env);
 }
 
-/** @throws ConfigError  when the file of authorities cannot be read, or holds none. */
+/** @throws ConfigError if the file of certificates cannot be read, or holds none */
 export function fetchContext({ FETCH_CONTACT: contact, FETCH_CA_FILE: caFile }: FetchConfig): Pick<FetchContext, "userAgent" | "caFile"> {
-  // Of the package, from its sources as from its build.
+  // The path to the package is the same from its sources and from its build.
   const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
   const userAgent = `netfacts/${version}${contact === "" ? "" : ` (+${contact})`}`;
   if (caFile === "") return { userAgent, caFile };

@@ -1,10 +1,10 @@
 /**
- * What was fetched of one source: the newest file, the last one that a run could use, and what there is of one that is still to be fetched.
+ * The downloads of one source: the newest file, the last good one that a run could use, and a partial file of the next one.
  *
  *     <downloads>/<source>/state.json    which file is which, with where it came from
  *                          <sha256>      a whole file, as the server sent it
- *                          partial       one that is not whole yet
- *                          partial.json  of which version, and how much of it is safely on the disk
+ *                          partial       a file that is not whole yet
+ *                          partial.json  its version, and how much of it is safely on the disk
  *                          lock          held while its owner lives
  */
 
@@ -15,36 +15,36 @@ import { replaceText } from "../replace-text.ts";
 import { diskError } from "./fetch-error.ts";
 import { takeLock } from "./lock.ts";
 
-/** A whole file and where it came from. Times are Unix ms. */
+/** A whole file and its origin. Times are Unix ms. */
 export interface FetchedFile {
   readonly sha256: string;
   readonly bytes: number;
-  /** As they may be shown: what was asked for, and where it came from after redirects. */
+  /** URLs without secrets: the one that was requested, and the one after redirects. */
   readonly url: string;
   readonly finalUrl: string;
-  /** Tells whether the validators below are of the URL that is asked for now, which may hold what is not shown. */
+  /** Digest of the full URL, which may hold secrets: the validators below apply only to the same URL. */
   readonly urlDigest: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly fetchedAt: number;
-  /** When the server last said that this is the newest. */
+  /** When the server last confirmed that this is the newest file. */
   readonly checkedAt: number;
 }
 
 export interface SourceFiles {
   readonly latest: FetchedFile | null;
-  /** What a run last read to its end and published. */
+  /** The last file that a run read to its end and published. */
   readonly good: FetchedFile | null;
 }
 
 /** A file that is not whole. */
 export interface PartialFile {
   readonly urlDigest: string;
-  /** Strong: a weak one may stand for bytes that differ. */
+  /** A strong entity tag: the same weak one may stand for different bytes. */
   readonly etag: string;
-  /** Of the whole file; null where the server did not say. */
+  /** Bytes of the whole file; null: the server did not say. */
   readonly total: number | null;
-  /** On the disk for certain; the file may be longer. */
+  /** Bytes that are certainly on the disk; the file may be longer. */
   readonly bytes: number;
 }
 
@@ -59,7 +59,7 @@ export class DownloadFolder {
     this.#release = release;
   }
 
-  /** Waits until nobody else has the source's folder; a process that was killed has nothing. */
+  /** Waits until no other process holds the source's folder. A killed process does not hold it. */
   static async take(downloads: string, source: string, signal?: AbortSignal): Promise<DownloadFolder> {
     const path = join(downloads, source);
     await mkdir(path, { recursive: true });
@@ -78,7 +78,9 @@ export class DownloadFolder {
     return readFiles(this.path);
   }
 
-  /** Null where the file has less than its note says: a process was killed after it made the file the latest one, and before it removed the note. */
+  /**
+   * Null also if the file is shorter than its note says: a process was killed after it made the file the latest one, and before it removed the note.
+   */
   async partial(urlDigest: string): Promise<PartialFile | null> {
     const partial = await readJson<PartialFile>(join(this.path, "partial.json"));
     if (partial?.urlDigest !== urlDigest || !(partial.bytes > 0)) return null;
@@ -89,7 +91,7 @@ export class DownloadFolder {
     return found !== null && found.size >= partial.bytes ? partial : null;
   }
 
-  /** To be called when `bytes` of the file are synced. */
+  /** Call it when `bytes` of the file are synced. */
   async notePartial(partial: PartialFile): Promise<void> {
     await replaceFile(join(this.path, "partial.json"), partial);
   }
@@ -99,26 +101,26 @@ export class DownloadFolder {
     await rm(this.partialPath, { force: true });
   }
 
-  /** Makes the partial file, which is whole and synced by now, the latest one. */
+  /** Makes the partial file the latest one. It must be whole and synced. */
   async keepPartial(file: FetchedFile): Promise<void> {
     await rename(this.partialPath, join(this.path, file.sha256));
     await syncFolder(this.path);
     try {
       await this.#write({ ...(await this.files()), latest: file });
     } catch (error) {
-      // A full disk is given its room back.
+      // Frees the space on a full disk.
       await this.removeUnnamed().catch(() => undefined);
       throw error;
     }
     await rm(join(this.path, "partial.json"), { force: true });
   }
 
-  /** The latest file is the newest still. */
+  /** Notes that the latest file is still the newest. */
   async noteLatest(file: FetchedFile): Promise<void> {
     await this.#write({ ...(await this.files()), latest: file });
   }
 
-  /** A run has read this file to its end, and published what it read. */
+  /** Notes that a run has read this file to its end, and published what it read. */
   async keepGood(sha256: string): Promise<void> {
     const { latest, good } = await this.files();
     if (latest?.sha256 === sha256 && good?.sha256 !== sha256) await this.#write({ latest, good: latest });
@@ -129,7 +131,7 @@ export class DownloadFolder {
     await this.#removeOthers(files);
   }
 
-  /** Removes whole files that the state does not name: their process ended before it wrote that. */
+  /** Removes whole files that the state does not name: the process that fetched them ended before it wrote the state. */
   async removeUnnamed(): Promise<void> {
     await this.#removeOthers(await this.files());
   }
@@ -141,7 +143,7 @@ export class DownloadFolder {
   }
 }
 
-/** Notes that a run could use a version; nothing happens where it is not the latest any more. */
+/** Notes that a run could use a version; does nothing if it is no longer the latest. */
 export async function noteGood(downloads: string, source: string, sha256: string): Promise<void> {
   const folder = await DownloadFolder.take(downloads, source);
   try {
@@ -151,7 +153,7 @@ export async function noteGood(downloads: string, source: string, sha256: string
   }
 }
 
-/** Notes in the time of its folder that the source is in use; one that has none yet needs none. */
+/** Notes the use of the source in the time of its folder; does nothing if there is no folder. */
 export async function noteUse(downloads: string, source: string, now: number): Promise<void> {
   await utimes(join(downloads, source), new Date(now), new Date(now)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
@@ -159,9 +161,9 @@ export async function noteUse(downloads: string, source: string, now: number): P
 }
 
 /**
- * Removes folders of sources that are not listed and were last in use before that time, and notes the use of those that are. Times in Unix ms.
+ * Removes the folders of sources that are not listed and were last used before that time; notes the use of listed ones. Times in Unix ms.
  *
- * @returns the names of the removed ones.
+ * @returns the names of the removed sources.
  */
 export async function removeUnlisted(
   downloads: string,
@@ -186,7 +188,7 @@ export async function removeUnlisted(
   return removed;
 }
 
-/** Without the lock: whole files are replaced, never changed. */
+/** Reads without the lock: whole files are replaced, never changed. */
 export function readFilesOf(downloads: string, source: string): Promise<SourceFiles> {
   return readFiles(join(downloads, source));
 }
@@ -199,7 +201,7 @@ export function urlDigestOf(url: string): string {
   return createHash("sha256").update(url).digest("hex");
 }
 
-/** A file that is named and is not there counts as none: somebody made room. */
+/** A file that the state names and that does not exist counts as none: somebody freed space. */
 async function readFiles(path: string): Promise<SourceFiles> {
   const files = await readJson<SourceFiles>(join(path, "state.json"));
   if (files === null) return nothing;
@@ -208,7 +210,10 @@ async function readFiles(path: string): Promise<SourceFiles> {
   return { latest: present(files.latest), good: present(files.good) };
 }
 
-/** Null where it is not there or not whole: then it is fetched again. One that cannot be read now is a fault: its files would be deleted. */
+/**
+ * Null if the file does not exist or is not whole: its data are then fetched again. A file that cannot be read now is a fault, as its data would be
+ * deleted.
+ */
 async function readJson<T>(path: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(path, "utf8")) as T;
@@ -218,7 +223,7 @@ async function readJson<T>(path: string): Promise<T | null> {
   }
 }
 
-/** Replaces what is told of downloads. @throws FetchError `disk`, with the path */
+/** Replaces a file of state. @throws FetchError `disk`, with the path */
 export async function replaceFile(path: string, content: unknown): Promise<void> {
   await replaceText(path, `${JSON.stringify(content, null, 2)}\n`).catch(({ cause }: Error) => {
     throw diskError(cause, path);

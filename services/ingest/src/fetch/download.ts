@@ -1,4 +1,4 @@
-/** One try to download a file: from where the last one broke off where that is safe, else from the start. */
+/** One try to download a file: resumes the previous try if that is safe, otherwise starts at the beginning. */
 
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -12,17 +12,17 @@ import { readRetryAfter } from "./retry.ts";
 
 export interface DownloadOptions extends GetTarget {
   readonly userAgent: string;
-  /** False: exactly the file is asked for, in no encoding. */
+  /** False: requests exactly the file, without a content encoding. */
   readonly mayBeEncoded: boolean;
   readonly folder: DownloadFolder;
-  /** What is there; asked for only if it has changed. */
+  /** The version that is here: the file is sent only if it has changed. Null: there is none. */
   readonly known: FetchedFile | null;
   readonly bytesMax: number;
   readonly now: () => number;
   onBytes(received: number, done: number, total: number | null): void;
 }
 
-/** In `folder.partialPath`, whole and synced. */
+/** The file is at `folder.partialPath`, whole and synced. */
 export interface Downloaded {
   readonly sha256: string;
   readonly bytes: number;
@@ -31,10 +31,10 @@ export interface Downloaded {
   readonly lastModified: string | null;
 }
 
-/** After so many bytes more the disk is asked to have them, so that a crash costs no more than these. */
+/** The file is synced after this many bytes: a crash loses no more than these. */
 const syncedEvery = 32 << 20;
 
-/** Null when the server says that what is known is the newest. @throws FetchError */
+/** @returns null: the server confirms that `known` is the newest. @throws FetchError */
 export async function download(options: DownloadOptions): Promise<Downloaded | null> {
   const { url, folder, known, stallMs } = options;
   const urlDigest = urlDigestOf(url);
@@ -97,14 +97,14 @@ async function receive(
     await folder.dropPartial();
     throw new FetchError("damaged", `${where}: the file changed on the server during the download`);
   }
-  // An empty one, as some proxies leave it, is none (RFC 9110 §5.6.1).
+  // Some proxies leave an empty header, which is the same as none (RFC 9110 §5.6.1).
   const encoding = response.headers["content-encoding"] || "identity";
   if (!["identity", "gzip", "x-gzip"].includes(encoding.toLowerCase()))
     throw new FetchError("refused", `${where}: the server used the encoding ${encoding.slice(0, 20)}, which was not requested`);
   const start = partial?.bytes ?? 0;
   const total = totalOf(response, start);
   if (total !== null && total > bytesMax) throw tooLong(where, bytesMax, total);
-  // Of another version: its room may be what the new one needs.
+  // A part of another version: the new one may need its space.
   if (partial === null) await folder.dropPartial();
   await checkRoom(folder, total === null ? 0 : total - start);
 
@@ -124,7 +124,7 @@ async function receive(
     }
     if (!response.complete || (total !== null && sink.bytes !== total))
       throw new FetchError("damaged", `${where}: the download ended after ${sink.bytes} of ${total ?? "unknown"} bytes`);
-    // What stands behind the end that the server told comes to light at once, or never.
+    // Data after the announced end cause a failure in this turn of the event loop, or never.
     await Promise.race([answer.failure, new Promise((resolve) => setImmediate(resolve))]);
     const sha256 = await sink.finish();
     return { sha256, bytes: sink.bytes, finalUrl: answer.url, etag, lastModified: response.headers["last-modified"] ?? null };
@@ -139,14 +139,14 @@ function tooLong(where: string, bytesMax: number, total: number | null): FetchEr
   return new FetchError("bound", `${where}: ${total === null ? "" : `${total} bytes, `}larger than bytes_max (${bytesMax} bytes)`);
 }
 
-/** A cut connection shows as an error of the body, a full disk as one of the file. */
+/** A closed connection is an error of the body, a full disk one of the file. */
 function receiveFault(error: Error, where: string, bytes: number, total: number | null): FetchError {
   if ((error as NodeJS.ErrnoException).code === "ECONNRESET")
     return new FetchError("damaged", `${where}: the connection was closed after ${bytes} of ${total ?? "unknown"} bytes`, { cause: error });
   return connectionError(error, where);
 }
 
-/** Whether a part is of the same version, and begins where ours ends. */
+/** Whether the response is of the same version, and begins where our part ends. */
 function fits({ headers }: IncomingMessage, { etag, bytes, total }: PartialFile): boolean {
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers["content-range"] ?? "");
   if (range === null || Number(range[1]) !== bytes) return false;
@@ -167,10 +167,10 @@ async function checkRoom(folder: DownloadFolder, needed: number): Promise<void> 
   throw new FetchError("disk", `${folder.path}: the disk has room for ${bavail * bsize} of ${needed} bytes; the last good file stays`);
 }
 
-/** Which version of which URL is received; without a strong validator it cannot be gone on with. */
+/** The version of the URL that is received; without a strong entity tag it cannot be resumed. */
 type Version = Pick<PartialFile, "urlDigest" | "total"> & { readonly etag: string | null };
 
-/** The partial file: written in order, hashed as it grows, noted as far as it is safe. */
+/** The partial file: written in order, hashed as it grows, and noted as far as it is synced. */
 class Sink {
   bytes: number;
   readonly #folder: DownloadFolder;
@@ -197,7 +197,7 @@ class Sink {
     }
   }
 
-  /** Hashes what is there already. */
+  /** Hashes the part that is on the disk already. */
   async catchUp(): Promise<void> {
     if (this.bytes === 0) return;
     for await (const chunk of createReadStream(this.#folder.partialPath, { end: this.bytes - 1 })) this.#digest.update(chunk as Buffer);
@@ -206,7 +206,7 @@ class Sink {
   async write(chunk: Buffer): Promise<void> {
     this.#digest.update(chunk);
     try {
-      // One call may write less than it was given, as the last one on a full disk does.
+      // A call may write less than it was given, as the last one on a full disk does.
       for (let at = 0; at < chunk.length; ) {
         const { bytesWritten } = await this.#file.write(chunk, at, chunk.length - at, this.bytes);
         at += bytesWritten;
@@ -228,7 +228,7 @@ class Sink {
     return this.#digest.digest("hex");
   }
 
-  /** Keeps what can be gone on with. A full disk is given its room back. */
+  /** Keeps a part that can be resumed; otherwise removes it, which also frees space on a full disk. */
   async breakOff(fault: Error): Promise<void> {
     const isOfUse = !(fault instanceof FetchError) || fault.fault === "away" || fault.fault === "damaged" || fault.fault === "late";
     const isWhole = this.#version.total !== null && this.bytes >= this.#version.total;

@@ -1,9 +1,9 @@
-/** A thread that reads registry dumps and geofeeds: strangers choose how long that takes, and leases and requests do not wait for it. */
+/** A thread that reads registry dumps and geofeeds. Strangers choose how long this takes; leases and requests do not wait for it. */
 
 import { Worker } from "node:worker_threads";
 import type { SourceConfig } from "../sources/index.ts";
 
-/** One after the other. A file gets `secondsMax` by the clock, whatever its reader does meanwhile. */
+/** Work for one file; files are read one after the other. A timer on this side enforces `secondsMax`, whatever the reader does. */
 export type FeedWork =
   | {
       readonly kind: "references";
@@ -13,10 +13,10 @@ export type FeedWork =
     }
   | { readonly kind: "geofeed"; readonly path: string };
 
-/** What a file has, or what is wrong with it. */
+/** The content of a file, or what is wrong with it. */
 export type FileAnswer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** `ms`: the time that it took itself. `isThread`: not the file is wrong but the thread, or it took too long. */
+/** `ms`: time of this file alone. `isThread`: the thread failed or took too long, so that the file may be good. */
 export type FeedAnswer<T> = { readonly ms: number } & (
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly message: string; readonly isThread: boolean }
@@ -24,11 +24,11 @@ export type FeedAnswer<T> = { readonly ms: number } & (
 
 export interface FeedSize {
   readonly entries: number;
-  /** Of `readFeedEntries`. */
+  /** As in `readFeedEntries`. */
   readonly effort: number;
 }
 
-/** The lists that it may have: a million references, or one geofeed. */
+/** Enough for a million references, or for the entries of one geofeed. */
 const heapMbMax = 512;
 
 export class FeedThread {
@@ -36,13 +36,13 @@ export class FeedThread {
   #worker: Worker | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** Starts nothing. @param signal  ends what is being read, and all that waits. */
+  /** Starts nothing. @param signal  ends the file that is being read, and all that wait */
   constructor(signal: AbortSignal) {
     this.#signal = signal;
   }
 
   /**
-   * Reads a file when those before it are read. After a failure of the thread the next file gets a new one.
+   * Reads a file after those before it. After a failure of the thread, the next file gets a new thread.
    *
    * @throws the reason of `signal`.
    */
@@ -54,7 +54,7 @@ export class FeedThread {
     return reading;
   }
 
-  /** Ends the thread when all is read that was asked for. */
+  /** Ends the thread when all requested files are read. */
   async close(): Promise<void> {
     await this.#turn;
     await this.#worker?.terminate();

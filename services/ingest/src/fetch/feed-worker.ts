@@ -1,4 +1,4 @@
-/** The thread of `FeedThread`: reads one file after the other, and answers each message with one. */
+/** The thread of `FeedThread`: reads one file after the other, and replies to each message with one. */
 
 import { parentPort } from "node:worker_threads";
 import { openContent } from "@netfacts/content";
@@ -7,7 +7,7 @@ import { readFeedEntries } from "../readers/feed-entries.ts";
 import { readGeofeedReferences } from "../readers/rpsl-references.ts";
 import type { FeedSize, FeedWork, FileAnswer } from "./feed-thread.ts";
 
-/** A long URL counts as several. */
+/** Letters that count as one URL: a longer URL counts as several. */
 const lettersPerUrl = 128;
 
 parentPort?.on("message", async (work: FeedWork) => {
@@ -18,7 +18,7 @@ parentPort?.on("message", async (work: FeedWork) => {
   parentPort?.postMessage(answer);
 });
 
-/** The URLs that a dump refers to, in their order. Those that are too many are left out: hosts get equal shares, short URLs first. */
+/** The URLs that a dump refers to, sorted. If there are too many, hosts get equal shares, and short URLs come first. */
 async function referencesIn({ path, bounds, urlsMax }: FeedWork & { readonly kind: "references" }): Promise<string[]> {
   const { references } = await readGeofeedReferences({ file: path, chunks: openContent(path).stream, ...bounds });
   const urls = [...new Set(references.map(({ url }) => url))].sort();

@@ -3,30 +3,30 @@
 import { isDiskFull } from "@netfacts/storage";
 
 export type FetchFault =
-  /** The server, or the way to it: worth another try. */
+  /** The server is unavailable or cannot be reached: another try may succeed. */
   | "away"
-  /** The server says so: it is not there, not for us, or not as asked for. */
+  /** The server refuses the request, or answers in another way than requested. */
   | "refused"
-  /** Nothing is at this URL (404, 410): of a dated file an older one may be. */
+  /** Nothing is at this URL (404, 410): a dated file may have an older one. */
   | "absent"
-  /** We do not go there: an address, a scheme, too many redirects. */
+  /** We do not connect: because of the address, the scheme, too many redirects, or an untrusted certificate. */
   | "forbidden"
   /** Longer than `bytes_max` allows. */
   | "bound"
   /** Took longer than `seconds_max` allows. */
   | "late"
-  /** What came is not what was announced: its length, its digest. */
+  /** The content differs from what was announced: its length or its digest. */
   | "damaged"
-  /** The disk, here. */
+  /** The local disk failed, or is full. */
   | "disk";
 
 export interface FetchErrorOptions {
   readonly cause?: unknown;
-  /** Of the server: not before so many ms. */
+  /** `Retry-After` of the server, in ms. */
   readonly retryAfterMs?: number;
 }
 
-/** A fetch that brought nothing. The message names no credentials. */
+/** A failed fetch. The message contains no credentials. */
 export class FetchError extends Error {
   override readonly name = "FetchError";
   readonly fault: FetchFault;
@@ -43,7 +43,7 @@ export class FetchError extends Error {
   }
 }
 
-/** What the system or the TLS layer says of a connection, in words. */
+/** Words for an error of the system or of TLS on a connection. */
 export function connectionError(error: Error, where: string): FetchError {
   if (error instanceof FetchError) return error;
   const { code = "" } = error as NodeJS.ErrnoException;
@@ -51,7 +51,7 @@ export function connectionError(error: Error, where: string): FetchError {
   if (words !== undefined) return new FetchError("away", `${where}: ${words} (${code})`, { cause: error });
   if (code.startsWith("HPE_"))
     return new FetchError("away", `${where}: what the server sends is not HTTP, or its headers are too long`, { cause: error });
-  // OpenSSL's verdicts on certificates; another try gives the same.
+  // OpenSSL's verdicts on certificates: another try gets the same.
   if (/CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS/.test(code))
     return new FetchError(
       "forbidden",

@@ -1,4 +1,6 @@
-/** Fetches one source: the newest file at its location, tried again where that may help, whole and checked before it counts. */
+/**
+ * Fetches one source: the newest file at its location. A fetch is tried again if that may help, and counts only when the file is whole and checked.
+ */
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -17,17 +19,17 @@ import { connectionError, FetchError } from "./fetch-error.ts";
 import { abortError, type GetTarget, httpGet } from "./http-get.ts";
 import { backoffMs, retryAfterMsMax, triesMax } from "./retry.ts";
 
-/** What all fetches of a process share. */
+/** The context that all fetches of a process share. */
 export interface FetchContext {
   /** Folder of all downloads. */
   readonly downloads: string;
   /** `netfacts/0.1.0 (+https://…)` */
   readonly userAgent: string;
-  /** File of certificates (PEM) trusted beside the usual ones; empty: none. */
+  /** File of certificates (PEM) that are trusted in addition to the default ones; empty: none. */
   readonly caFile: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: ProgressListener;
-  /** For tests, as all that follow. */
+  /** For tests, like all members below. */
   readonly resolve?: Resolve;
   readonly refuse?: Refusal;
   readonly now?: () => number;
@@ -40,18 +42,18 @@ export interface FetchContext {
 export type RemoteSource = Pick<SourceConfig, "name" | "bytesMax" | "secondsMax"> & { readonly fetch: FetchSettings };
 
 export interface FetchOutcome {
-  /** Whether the content is another than before. */
+  /** Whether the content differs from the previous one. */
   readonly changed: boolean;
   readonly file: FetchedFile;
-  /** Where it is. */
+  /** Path of the file. */
   readonly path: string;
-  /** Over the wire. */
+  /** Bytes received over the network. */
   readonly bytes: number;
   readonly seconds: number;
   readonly notes: readonly string[];
 }
 
-/** A server that is silent for so long is away. */
+/** A server that sends nothing for this time is unavailable. */
 const stallMsDefault = 30_000;
 const digestBytesMax = 4_096;
 
@@ -61,7 +63,7 @@ type Settled = Required<Omit<FetchContext, "signal" | "onProgress">> & {
 };
 
 /**
- * Resolves when the newest file is on the disk, checked and recorded. What was there before stays until then, and after any failure.
+ * Resolves when the newest file is on the disk, checked and recorded. The previous file stays until then, and after any failure.
  *
  * @throws FetchError; the reason of `signal` when that was aborted.
  */
@@ -108,7 +110,7 @@ class SourceFetch {
   readonly #folder: DownloadFolder;
   readonly #notes: string[] = [];
   #bytes = 0;
-  /** Why the last try failed, without the URL; null: none did. */
+  /** Why the last try failed, without the URL; null: none has failed. */
   failure: string | null = null;
 
   constructor(source: RemoteSource, context: Settled, folder: DownloadFolder) {
@@ -133,7 +135,7 @@ class SourceFetch {
     throw new FetchError("absent", `${newest}: not found, nor are the ${candidates.length - 1} before it`);
   }
 
-  /** Tries until it is there. Tries that bring the file further do not count. */
+  /** Tries until the file is whole. A try that received more of the file starts the count of failures anew. */
   async #fetchUrl(url: string, known: FetchedFile | null): Promise<Omit<FetchOutcome, "path" | "seconds">> {
     const { now, random, pause, signal } = this.#context;
     const request = await this.#request(url);
@@ -193,7 +195,7 @@ class SourceFetch {
     const got = await download({
       ...request,
       userAgent,
-      // A digest is of the file as it is; and what is packed already gains nothing.
+      // A digest is of the file without encoding. A file that is compressed already gains nothing.
       mayBeEncoded: fetch.md5 === "no" && !/\.(gz|bz2|zst|xz|zip)$/.test(url.replace(/[?#].*$/, "")),
       folder: this.#folder,
       known,
@@ -232,7 +234,7 @@ class SourceFetch {
     return { changed: false, file, bytes: this.#bytes, notes: this.#notes };
   }
 
-  /** Compares the file with the digest that is published beside it. */
+  /** Compares the file with the digest that is published next to it. */
   async #checkDigest(request: GetTarget, got: Downloaded): Promise<void> {
     const { md5 } = this.#source.fetch;
     if (md5 === "no") return;
@@ -246,7 +248,7 @@ class SourceFetch {
     const { bytesMax } = this.#source;
     const { signal } = request;
     if ((await md5Of(createReadStream(path), bytesMax, signal)) === told) return;
-    // Some servers pack what they send without being asked; the digest is of what was packed.
+    // Some servers compress a file without being asked; the digest is of the uncompressed file.
     const unpackedDigest = await md5Of(unpacked(path), bytesMax, signal).catch(() => null);
     signal.throwIfAborted();
     if (unpackedDigest === told) return;
@@ -255,7 +257,7 @@ class SourceFetch {
   }
 }
 
-/** 32 hexadecimal digits wherever they stand: some write `MD5 (file) = digest`, some `digest  file`. */
+/** Reads 32 hexadecimal digits anywhere: some write `MD5 (file) = digest`, some `digest file`. */
 async function digestBeside(request: GetTarget, userAgent: string): Promise<string> {
   const url = new URL(request.url);
   url.pathname += ".md5";
@@ -289,7 +291,7 @@ async function* unpacked(path: string): AsyncGenerator<Uint8Array> {
   yield* openContent(path).stream;
 }
 
-/** @returns null for content of more than `bytesMax` bytes. @throws the reason of `signal` when that is aborted, and what `chunks` throw. */
+/** @returns null for content of more than `bytesMax` bytes. @throws the reason of `signal` when that is aborted, and the errors of `chunks` */
 async function md5Of(chunks: AsyncIterable<Uint8Array>, bytesMax: number, signal: AbortSignal): Promise<string | null> {
   const digest = createHash("md5");
   let bytes = 0;

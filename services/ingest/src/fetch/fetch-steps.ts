@@ -1,8 +1,8 @@
 /**
- * Fetches dated files of which all are needed, from the time of a table on: every step of their publisher, each once.
+ * Fetches all dated files from the time of a table on: every step of their publisher, each once.
  *
- *     <downloads>/<source>/20261121T080500Z/   as of a source of its own (download-folder.ts)
- *                          steps.json          steps that the publisher does not have
+ *     <downloads>/<source>/20261121T080500Z/  as for a source of its own (download-folder.ts)
+ *                          steps.json         steps that the publisher does not have
  */
 
 import { readdir, readFile, rm } from "node:fs/promises";
@@ -13,10 +13,10 @@ import { type FetchedFile, pathOf, readFilesOf, replaceFile } from "./download-f
 import { FetchError } from "./fetch-error.ts";
 import { type FetchContext, fetchSource, type RemoteSource } from "./fetch-source.ts";
 
-/** Three days of five minutes: who is further behind fetches a newer table. */
+/** Three days of five-minute steps. If the table is older, a newer one must be fetched first. */
 const stepsMax = 1_000;
 
-/** One file that is here. Times are Unix seconds. */
+/** A step that is here. Times are Unix seconds. */
 export interface HeldStep {
   readonly at: number;
   readonly path: string;
@@ -25,21 +25,21 @@ export interface HeldStep {
 
 export interface StepsOutcome {
   readonly changed: boolean;
-  /** The newest that is here; null: there is none yet. */
+  /** The newest step that is here; null: there is none yet. */
   readonly newest: HeldStep | null;
-  /** Over the wire. */
+  /** Bytes received over the network. */
   readonly bytes: number;
   readonly seconds: number;
   readonly notes: readonly string[];
 }
 
-/** What is here, ascending, and what the publisher is known not to have. */
+/** The steps that are here, ascending, and those that the publisher is known not to have. */
 export interface Steps {
   readonly held: readonly HeldStep[];
   readonly absent: ReadonlySet<number>;
 }
 
-/** The step in which a time lies. Unix seconds. */
+/** The step that contains a time. Unix seconds. */
 function stepOf(time: number, every: number): number {
   return Math.floor(time / every) * every;
 }
@@ -55,7 +55,7 @@ export async function readSteps(downloads: string, source: string): Promise<Step
   return { held, absent: new Set(absentIn(text)) };
 }
 
-/** Folders of steps, ascending, also of those that were never fetched whole. */
+/** Folders of steps, ascending; also of steps that were never fetched completely. */
 async function stepFolders(downloads: string, source: string): Promise<{ name: string; at: number }[]> {
   const names = await readdir(join(downloads, source)).catch(() => [] as string[]);
   return names.sort().flatMap((name) => {
@@ -65,12 +65,14 @@ async function stepFolders(downloads: string, source: string): Promise<{ name: s
 }
 
 /**
- * Resolves when every step from `since` on is here that its publisher has. What is here is not asked for again, but for the newest one, which may
- * have been fetched while it was written. A step is absent when a later one is there, or twelve later ones should be. It is not asked for again,
- * except once when a later one arrives, if it was absent by the clock alone. Steps before `since` are removed.
+ * Fetches every step from `since` on that its publisher has.
+ *
+ * A step that is here is not fetched again, except the newest one, which may have been fetched while it was written. A step is absent when a later
+ * one is here, or when twelve later ones should be. An absent step is requested again only once: when a later one arrives, if it was absent by the
+ * clock alone. Steps before `since` are removed.
  *
  * @param since  Unix seconds.
- * @throws FetchError; what came before it stays. `absent` when twelve steps in a row are not there.
+ * @throws FetchError; the steps that were fetched before it stay. `absent` when twelve steps in a row are not found.
  */
 export async function fetchSteps(source: RemoteSource, since: number, context: FetchContext): Promise<StepsOutcome> {
   const { name, fetch } = source;
@@ -89,10 +91,10 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
     if (step.at < first) await rm(join(downloads, name, step.name), { recursive: true, force: true });
   const here = new Set(held.map(({ at }) => at));
   const newestHere = held.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
-  /** Twelve later ones than those before it should be there. */
+  /** Steps before this have twelve later ones that should be there. */
   const overdueBefore = last - stepsBackMax * every;
   const absent = new Set([...known].filter((at) => at >= first && (at < newestHere || at < overdueBefore)));
-  /** Absent by the clock alone. */
+  /** Steps that are absent by the clock alone. */
   let presumed = [...absent].filter((at) => at > newestHere);
   let newestFound = newestHere;
   let waiting: number[] = [];
@@ -109,7 +111,7 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
         throw error;
       });
       if (got === null) {
-        // What is here stays, whatever its server makes of it later.
+        // A step that is here stays, even if its server has it no longer.
         if (here.has(at)) continue;
         if (at < newestFound) absent.add(at);
         else waiting.push(at);
@@ -145,7 +147,7 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
   return { changed, newest, bytes, seconds: (performance.now() - started) / 1_000, notes };
 }
 
-/** Steps in the order of their times, without what is not known yet: behind a step of which nothing is known none counts. */
+/** Steps in the order of their times. The list ends before the first step that is neither here nor absent. */
 export function usableSteps(
   { held, absent }: Steps,
   every: number,
@@ -182,7 +184,7 @@ function timeOfStep(name: string): number | null {
   return Date.UTC(year, month - 1, day, hour, minute, second) / 1_000;
 }
 
-/** A file that is not there or not whole says nothing: then they are asked for again. */
+/** A file that is absent or not whole lists nothing: its steps are requested again. */
 function absentIn(text: string): number[] {
   try {
     const { absent } = JSON.parse(text) as { absent: string[] };

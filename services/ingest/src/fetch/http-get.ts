@@ -1,8 +1,8 @@
 /**
- * One GET over redirects, with a say over each connection.
+ * One GET that follows redirects, and checks each connection.
  *
- * Node's `http` and `https`, not `fetch`: a fetch hides the address that it connected to, unpacks content encodings before we have
- * counted a byte, and follows redirects by rules of its own. Here each hop is a connection that we make, check and close.
+ * It uses Node's `http` and `https`, not `fetch`: `fetch` hides the address that it connected to, decompresses content encodings before we have
+ * counted a byte, and follows redirects by its own rules. Here we make, check and close the connection of each hop.
  */
 
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
@@ -14,20 +14,20 @@ import { checkAddress, guardedLookup, type Refusal, type Resolve } from "./addre
 import { bodyOf } from "./body-queue.ts";
 import { connectionError, FetchError } from "./fetch-error.ts";
 
-/** Mirrors redirect once or twice; who does it more often goes in circles. */
+/** Mirrors redirect once or twice; more redirects are a loop. */
 export const redirectsMax = 5;
 
-/** What is asked of whom, and within which bounds. */
+/** The target of a request, and its bounds. */
 export interface GetTarget {
   readonly url: string;
-  /** Value of the header Authorization, for the URL's own origin; null: what the URL itself holds. */
+  /** Value of the header Authorization, for the origin of the URL only; null: the credentials in the URL, if there are any. */
   readonly authorization: string | null;
   readonly refuse: Refusal;
   readonly allowDowngrade: boolean;
-  /** Certificates (PEM) trusted instead of Node's own; undefined: those. */
+  /** Certificates (PEM) that replace Node's own list; undefined: Node's list. */
   readonly ca: readonly string[] | undefined;
   readonly resolve: Resolve;
-  /** So long may a server say nothing. */
+  /** Longest time without data from the server. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
 }
@@ -39,13 +39,13 @@ export interface GetOptions extends GetTarget {
 export interface GetAnswer {
   readonly response: IncomingMessage;
   readonly body: AsyncIterable<Buffer>;
-  /** Where it came from in the end. */
+  /** The URL after redirects. */
   readonly url: string;
-  /** Rejects, and only that, when the connection fails at any time. */
+  /** Never resolves; rejects when the connection fails at any time. */
   readonly failure: Promise<never>;
 }
 
-/** Resolves with the headers of the first answer that is no redirect. The caller reads `body` or destroys `response`. @throws FetchError */
+/** Resolves with the headers of the first response that is not a redirect. The caller reads `body` or destroys `response`. @throws FetchError */
 export async function httpGet(options: GetOptions): Promise<GetAnswer> {
   let url = parse(options.url, options.url);
   const home = url.origin;
@@ -119,12 +119,12 @@ function getOnce(url: URL, isHome: boolean, options: GetOptions): Promise<GetAns
   });
 }
 
-/** What an aborted fetch throws: the signal's own reason where it is one of ours. */
+/** The error of an aborted fetch: the signal's reason if it is an error. */
 export function abortError({ reason }: AbortSignal): Error {
   return Error.isError(reason) ? reason : new FetchError("away", "stopped");
 }
 
-/** Literal addresses are never looked up. */
+/** Checks a literal address here, because it is never looked up. */
 function checkLiteral(url: URL, { refuse }: GetOptions): void {
   const host = hostOf(url);
   if (isIP(host) !== 0) checkAddress(host, host, refuse);
@@ -137,7 +137,7 @@ function openConnection(url: URL, { resolve, refuse, ca }: GetOptions): Socket {
     url.protocol === "http:"
       ? connect(to)
       : connectTls({ ...to, ALPNProtocols: ["http/1.1"], ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca: [...ca] }) });
-  // Last word: the address at the other end, before a byte of the request is written.
+  // The last check: the address of the other end, before a byte of the request is written.
   socket.prependOnceListener("connect", () => {
     try {
       checkAddress(host, socket.remoteAddress ?? "", refuse);
@@ -161,7 +161,7 @@ function basicOf({ username, password }: URL): string | null {
   return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64")}`;
 }
 
-/** As it is where a percent sign begins no encoded letter (RFC 3986 §2.1): URLs allow that. */
+/** Text that is not percent-encoded correctly stays as it is (RFC 3986 §2.1): URLs may contain it. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,11 +1,15 @@
-/** Waiting for a lock between processes. */
+/** Waits for a lock between processes. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { tryFileLock } from "@netfacts/storage";
 
 const askedEveryMs = 100;
 
-/** Resolves with what frees it, once nobody else holds it. `onWaiting` is called once, when somebody does. @throws Error that names the file. */
+/**
+ * Waits until no other process holds the lock. `onWaiting` is called once, if one does. @returns a function that releases the lock
+ *
+ * @throws Error that names the file; the reason of `signal`
+ */
 export async function takeLock(path: string, signal?: AbortSignal, onWaiting: () => void = () => undefined): Promise<() => void> {
   for (let waits = 0; ; waits++) {
     signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-/** From sources with URLs to sources with files: what a run reads. */
+/** Turns sources with URLs into sources with files, which a run reads. */
 
 import type { ReferredFeed } from "../readers/referred-geofeeds.ts";
 import { type BuiltSection, type SourceConfig, type SourcesConfig, sectionOf, storedFormat, type UpdateFiles } from "../sources/index.ts";
@@ -8,7 +8,7 @@ export interface LastGood {
   /** Absolute path. */
   readonly location: string;
   readonly sha256: string;
-  /** By a rollback: a run fails rather than publish it again. */
+  /** A rollback took it back: a run fails rather than publish it again. */
   readonly isTakenBack?: true;
 }
 
@@ -17,34 +17,37 @@ export interface ReadyFile {
   /** Absolute path. */
   readonly location: string;
   readonly sha256: string;
-  /** Where it was fetched from, as it may be shown, and when (Unix ms); null for a file. */
+  /** URL that it was fetched from, without secrets, and the time in Unix ms; both are null for a local file. */
   readonly url: string | null;
   readonly fetchedAt: number | null;
-  /** The version that a run last used, where that is another and the source is not required. */
+  /** The version that a run last used, if it is another one and the source is not required; null: there is none. */
   readonly lastGood: LastGood | null;
-  /** The newest version is one that a run could not use, and this is the one before. */
+  /** No run could use the newest version; this is the version before it. */
   readonly isEarlier?: true;
-  /** Of a list that the operator writes: the newest versions of other sources that it may not go together with, as text. Of a registry's file on disk: its `.md5`. */
+  /**
+   * State of other files that decides whether this one can be used (`besideOf`). For a list of the operator: the newest versions of the other sources
+   * that it may conflict with, as text. For a local file of a registry: its `.md5`.
+   */
   readonly beside?: string;
-  /** Of an RTR source: why its session gave up the data; there is no file then. */
+  /** For an RTR source: why its session gave up the data; there is no file then. */
   readonly givenUp?: string;
-  /** Of updates: all files that there are of them. `location` is where they were looked for. */
+  /** For updates: all their files. `location` is where they were searched for. */
   readonly updates?: UpdateFiles;
-  /** Of a registry dump: its geofeeds, which `sha256` is of too, and the digest of the dump alone. */
+  /** For a registry dump: its geofeeds, which `sha256` includes, and the digest of the dump alone. */
   readonly referred?: { readonly feeds: readonly ReferredFeed[]; readonly dumpSha256: string };
 }
 
 export type ReadyFiles = Readonly<Record<string, ReadyFile>>;
 
-/** The file of a source, whose name may be that of a member of every object, such as `constructor`. */
+/** The file of a source. The name of a source may be a member of every object, such as `constructor`. */
 export function readyFile(files: ReadyFiles, source: string): ReadyFile | undefined {
   return Object.hasOwn(files, source) ? files[source] : undefined;
 }
 
 /**
- * The configuration of a run: fetched sources read their files.
+ * The configuration of a run, in which fetched sources have the path of their file.
  *
- * @param only  sections to be built; null: all. What belongs to others is left out, so that they stay as the last snapshot has them.
+ * @param only  sections to build; null: all. Sources of other sections are removed, so that these stay as the last snapshot has them.
  */
 export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readonly BuiltSection[] | null): SourcesConfig {
   const sources = config.sources.flatMap((source) => {
@@ -55,7 +58,7 @@ export function withFiles(config: SourcesConfig, files: ReadyFiles, only: readon
     if (file?.updates !== undefined) return [updatesSource(source, file, file.updates)];
     const feeds = file?.referred === undefined ? {} : { feeds: file.referred.feeds };
     if (source.fetch === undefined) return [{ ...source, ...feeds }];
-    // An optional source of which nothing usable was ever fetched: the run tells that (`openSource`).
+    // An optional source without any usable version: the run reports it (`openSource`).
     if (file === undefined) return [source];
     const { location, url, fetchedAt, lastGood, isEarlier = false } = file;
     return [{ ...source, ...feeds, location, fetched: { url: url ?? source.location, fetchedAt: fetchedAt ?? 0, lastGood, isEarlier } }];
@@ -72,7 +75,7 @@ function storedFrom(source: SourceConfig, { sha256, givenUp }: ReadyFile): Sourc
   return { ...source, storedVersion: sha256, ...(givenUp !== undefined && { givenUp }) };
 }
 
-/** Without a session the run asks the caches itself. */
+/** Without a session, the run asks the caches itself. */
 function rtrSource(source: SourceConfig, file: ReadyFile | undefined): SourceConfig {
   if (file === undefined) return source;
   return file.givenUp === undefined ? { ...source, location: file.location } : { ...source, givenUp: file.givenUp };

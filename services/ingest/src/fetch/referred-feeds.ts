@@ -1,11 +1,11 @@
 /**
- * The geofeeds that a registry dump refers to (RFC 9632), each fetched into a folder of its own, the last good version kept.
+ * The geofeeds that a registry dump refers to (RFC 9632): each is fetched into its own folder, and its last good version is kept.
  *
- *     <downloads>/<source>/feeds/feeds.json     which URLs the dump refers to, and how it went with each
- *                                <URL digest>/  what was fetched of it (`download-folder.ts`)
+ *     <downloads>/<source>/feeds/feeds.json     the URLs that the dump refers to, and the last outcome of each
+ *                                <URL digest>/  the downloads of one geofeed (`download-folder.ts`)
  *                                kept/<sha256>  the last good version of each, which runs read
  *
- * The URLs are those of strangers. So the bounds here are small, and no setting of the source opens private addresses to them.
+ * Strangers choose the URLs. Therefore the bounds here are small, and no setting of the source allows private addresses for them.
  */
 
 import { createHash } from "node:crypto";
@@ -18,11 +18,11 @@ import { replaceFile, urlDigestOf } from "./download-folder.ts";
 import { type FeedSize, FeedThread } from "./feed-thread.ts";
 import { type FetchContext, type FetchOutcome, fetchSource } from "./fetch-source.ts";
 
-/** What may be asked for in one refresh, over all geofeeds of a source and of each of their hosts. */
+/** Bounds of one refresh: for all geofeeds of a source, for those of each host, and for each geofeed. */
 export interface FeedBounds {
   readonly feedsMax: number;
   readonly hostFeedsMax: number;
-  /** Over the wire, and as much may be kept on the disk. */
+  /** Bytes received over the network; also the most that may be kept on the disk. */
   readonly bytesMax: number;
   readonly hostBytesMax: number;
   readonly secondsMax: number;
@@ -42,15 +42,18 @@ export const feedBounds: FeedBounds = {
   feedBytesMax,
 };
 
-/** So many times as may be asked for are listed, and asked for in turn. */
+/** The list may have this many times `feedsMax`; its geofeeds are then fetched in turn. */
 const listedPerAsked = 2;
-/** Readers end by themselves; a file that keeps one from looking at the clock has so much more. */
+/** Readers stop by themselves. A file that prevents its reader from looking at the clock is stopped after this further time. */
 const graceSeconds = 10;
-/** Servers asked at a time; one request at a time to each. */
+/** Most servers that are asked at the same time; each gets one request at a time. */
 const hostsAtOnce = 16;
-/** A server of a geofeed that is silent for so long is away. */
+/** A server of a geofeed that sends nothing for this time is unavailable. */
 const stallMs = 10_000;
-/** A geofeed that lost more than this share of its entries, and more than so many, may be cut: it is used once it has been like this for a day. */
+/**
+ * A geofeed that lost more than this share of its entries, and more than `lossFree`, may be truncated. It is used when it has stayed like this for a
+ * day.
+ */
 const shrinkMax = 0.5;
 const lossFree = 50;
 const shrunkMs = 86_400_000;
@@ -60,17 +63,17 @@ interface ShrunkVersion {
   readonly since: number;
 }
 
-/** As it was when it was last asked for. */
+/** The state of a geofeed at its last fetch. */
 interface FeedRecord {
   readonly url: string;
-  /** Of the last good version; null: there is none. */
+  /** Digest of the last good version; null: there is none. */
   readonly sha256: string | null;
   readonly bytes: number;
-  /** Of the last good version; absent: it is not known. */
+  /** Entries of the last good version; absent: unknown. */
   readonly entries?: number;
-  /** What reading the last good version costs; absent: it is not known, and the version is read once more. */
+  /** Effort of reading the last good version; absent: unknown, so that the version is read once more. */
   readonly effort?: number;
-  /** A version that lost too many of them: how many it had, and since when it is like this, in Unix ms. Absent: there is none. */
+  /** A version that lost too many entries: their number, and the time since when it is like this, in Unix ms. Absent: there is none. */
   readonly shrunk?: ShrunkVersion;
   readonly error: string | null;
   /** Unix ms; 0: never. */
@@ -78,14 +81,14 @@ interface FeedRecord {
 }
 
 interface FeedList {
-  /** The dump that refers to them, and how it was read (`readingOf`). Earlier builds noted only its SHA-256. */
+  /** The dump that refers to them, and how it was read (`readingOf`). Earlier releases noted only its SHA-256. */
   readonly dump: string;
-  /** When they were last asked for, and the reading of the dump then, also if it failed. Absent: they were not, or by an earlier build. */
+  /** Time of the last round, and the reading of the dump then, also if it failed. Absent: there was none, or it was by an earlier release. */
   readonly round?: { readonly reading: string; readonly at: number } | undefined;
   readonly feeds: readonly FeedRecord[];
 }
 
-/** How a refresh went. */
+/** Outcome of a refresh. */
 export interface FeedsOutcome {
   readonly feeds: number;
   readonly failed: number;
@@ -93,14 +96,14 @@ export interface FeedsOutcome {
   readonly firstError: string | null;
 }
 
-/** What runs may read, as it was at one time. */
+/** The geofeeds that runs may read, at one point in time. */
 export interface FeedsNow {
   readonly feeds: readonly ReferredFeed[];
-  /** `referredVersion` of a dump with these. */
+  /** `referredVersion` of a dump with these geofeeds. */
   readonly versionOf: (dump: string) => string;
 }
 
-/** Keeps what it last read of the list: one object for each source serves its process. */
+/** Caches the list that it last read: a process has one object for each source. */
 export class ReferredFeeds {
   readonly #folder: string;
   /** @see stampOf */
@@ -111,7 +114,7 @@ export class ReferredFeeds {
     this.#folder = join(downloads, source, "feeds");
   }
 
-  /** The geofeeds that a run may read; none where nothing was fetched. Cost: a look at one file, unless it changed. */
+  /** The geofeeds that a run may read; empty if nothing was fetched. Cost: a look at one file, unless it changed. */
   async now(): Promise<FeedsNow> {
     const stamp = await stampOf(this.#listPath);
     if (stamp === this.#stamp) return this.#now;
@@ -126,7 +129,7 @@ export class ReferredFeeds {
         ...(effort !== undefined && { effort }),
       })),
     );
-    // If it changes meanwhile, its next stamp is another one. An empty list may be one that could not be read.
+    // A change meanwhile gives another stamp. An empty list is not cached, since it may be one that could not be read.
     this.#stamp = feeds.length === 0 ? null : stamp;
     return this.#now;
   }
@@ -136,14 +139,14 @@ export class ReferredFeeds {
   }
 
   /**
-   * Reads the dump if it or its bounds are others than before, and asks for each geofeed that it refers to, those first that were not asked for the longest
-   * time. What fails is noted, and its last good version stays. A dump that cannot be read leaves the list as it was: the run tells why.
+   * Reads the dump if it or its bounds have changed, and fetches each geofeed that it refers to; those that were not fetched for the longest time
+   * come first. A failure is noted, and the last good version stays. If the dump cannot be read, the list stays as it was, and the run reports why.
    *
-   * Dump and geofeeds are read in a thread of their own, one after the other.
+   * A separate thread reads the dump and the geofeeds, one after the other.
    *
-   * @param context  `restMs`: nothing is done so soon after the last time, unless the dump or its bounds are others
+   * @param context  `restMs`: time since the last round within which nothing is done, unless the dump or its bounds have changed
    * @returns null: nothing was done.
-   * @throws what `signal` was aborted with; an error when the thread that reads the dump failed.
+   * @throws the reason of `signal`; an error when the thread that reads the dump failed.
    */
   async refresh(
     dump: { readonly path: string; readonly sha256: string },
@@ -167,7 +170,7 @@ export class ReferredFeeds {
       try {
         await round.run();
       } finally {
-        // What was fetched until it was stopped is known.
+        // Geofeeds that were fetched before a stop are noted.
         const list: FeedList = {
           dump: found === null ? before.dump : reading,
           round: signal.aborted ? before.round : { reading, at: now },
@@ -201,12 +204,12 @@ async function removeOthers(folder: string, named: ReadonlySet<string | null>): 
 
 type DumpBounds = Pick<SourceConfig, "bytesMax" | "secondsMax" | "badRecordsMax">;
 
-/** What a reading of a dump is told by. */
+/** Identifies a reading of a dump. */
 function readingOf(sha256: string, { bytesMax, secondsMax, badRecordsMax }: DumpBounds): string {
   return [sha256, bytesMax, secondsMax, badRecordsMax].join(" ");
 }
 
-/** Those that a dump refers to, with what is known of them; null if it cannot be read. */
+/** The geofeeds that a dump refers to, with their known state; null if the dump cannot be read. */
 async function referredBy(
   path: string,
   {
@@ -230,7 +233,7 @@ async function referredBy(
   return answer.value.map((url) => known.get(url) ?? { url, sha256: null, bytes: 0, error: null, checkedAt: 0 });
 }
 
-/** Changes whenever the file is replaced; empty where there is none. */
+/** Changes whenever the file is replaced; empty if there is none. */
 async function stampOf(path: string): Promise<string> {
   const found = await stat(path, { bigint: true }).catch(() => null);
   return found === null ? "" : `${found.ino} ${found.size} ${found.mtimeNs}`;
@@ -246,14 +249,14 @@ function feedsNow(feeds: readonly ReferredFeed[]): FeedsNow {
   return { feeds, versionOf };
 }
 
-/** Tells one version of a dump and its geofeeds from others. */
+/** Identifies a version of a dump together with its geofeeds. */
 export function referredVersion(dump: string, feeds: readonly ReferredFeed[]): string {
   const digest = createHash("sha256").update(dump);
   for (const { url, sha256 } of feeds) if (sha256 !== null) digest.update(`\n${url} ${sha256}`);
   return digest.digest("hex");
 }
 
-/** Nothing of the source's own settings: those are for the server of the dump. */
+/** The source's own settings are not used: they are for the server of the dump. */
 const feedSettings = {
   everySeconds: 0,
   allowPrivate: false,
@@ -263,7 +266,7 @@ const feedSettings = {
   authorizationFile: null,
 } as const;
 
-/** By its content. A version that is not listed any more stays until the next refresh, as a run may be reading it. */
+/** Path by content. A version that is no longer listed stays until the next refresh, since a run may be reading it. */
 function keptPath(folder: string, sha256: string): string {
   return join(folder, "kept", sha256);
 }
@@ -272,7 +275,7 @@ function isShrunk(entries: number, before: number | undefined): boolean {
   return before !== undefined && entries < before * (1 - shrinkMax) && before - entries > lossFree;
 }
 
-/** A version with too few entries; null: it is not, or has been like this for long enough to be meant. */
+/** Describes a version with too few entries; null: it has enough, or has stayed like this for so long that it is meant. */
 function shrunkSince({ entries: before, shrunk }: FeedRecord, entries: number, now: number): ShrunkVersion | null {
   if (!isShrunk(entries, before)) return null;
   const since = shrunk === undefined || isShrunk(entries, shrunk.entries) ? now : shrunk.since;
@@ -283,7 +286,7 @@ function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== "EEXIST") throw error;
 }
 
-/** What a host, or all of them, have used up of a refresh. */
+/** Use of a refresh so far, by one host or by all. */
 class Used {
   feeds = 0;
   bytes = 0;
@@ -337,7 +340,7 @@ class FeedRound {
     const { url } = feed;
     const folder = join(this.#folder, urlDigestOf(url));
     const checkedAt = this.#context.now?.() ?? Date.now();
-    // What is not used would be kept beside each good one.
+    // A version that is not used would take space next to each good one.
     const unused = async (error: string, more: Pick<FeedRecord, "shrunk"> = {}): Promise<FeedRecord> => {
       await rm(folder, { recursive: true, force: true });
       return { ...feed, error, checkedAt, ...more };
@@ -358,7 +361,7 @@ class FeedRound {
       return { url, sha256: file.sha256, bytes: file.bytes, entries, effort, error: null, checkedAt };
     } catch (error) {
       if (this.#context.signal.aborted) return feed;
-      // The rest of what is too long or too slow is of no use.
+      // The rest of a file that is too long or too slow is useless.
       for (const partial of ["partial", "partial.json"]) await rm(join(folder, partial), { force: true });
       return { ...feed, error: (error as Error).message.replaceAll(`${shownUrl(url)}: `, ""), checkedAt };
     }
@@ -384,7 +387,7 @@ class FeedRound {
     }
   }
 
-  /** What is wrong with it, as text. What was read well is not read again. */
+  /** Returns the fault as text. A version that was read successfully is not read again. */
   async #sizeOf(
     feed: FeedRecord,
     { path, sha256 }: { readonly path: string; readonly sha256: string },
@@ -393,12 +396,12 @@ class FeedRound {
     const { entries, effort } = feed;
     if (sha256 === feed.sha256 && entries !== undefined && effort !== undefined) return { entries, effort };
     const answer = await this.#context.thread.read({ kind: "geofeed", path }, feedReadSecondsMax + graceSeconds);
-    // The time that others took before it is not its host's.
+    // Without the time of other files that were read before it.
     host.ms += answer.ms;
     return answer.ok ? answer.value : answer.message;
   }
 
-  /** The bound that is reached; null: none. */
+  /** The bound that is reached; null: none is. */
   #boundMet(host: Used): string | null {
     const { feedsMax, hostFeedsMax, bytesMax, hostBytesMax, secondsMax, hostSecondsMax } = this.#bounds;
     if (this.#all.feeds >= feedsMax) return `a source has at most ${feedsMax} geofeeds`;

@@ -1,4 +1,4 @@
-/** Sources that are being asked for: one that is slow keeps the others waiting for a moment, and no longer. */
+/** Sources that are being checked. A slow source delays the others for a moment only. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SourceConfig } from "../sources/index.ts";
@@ -11,7 +11,7 @@ export class Asking {
   readonly #underWay = new Set<string>();
   readonly #batches = new Set<Promise<void>>();
 
-  /** @param onLate  a source has answered for which nobody waited any more. */
+  /** @param onLate  called when a source is done for which no call of `ask` waits any more */
   constructor(stock: Pick<SourceStock, "refresh">, signal: AbortSignal, onLate: () => void) {
     this.#stock = stock;
     this.#signal = signal;
@@ -22,7 +22,7 @@ export class Asking {
     return this.#underWay.has(name);
   }
 
-  /** Asks for sources that are not being asked for; resolves when all of them have answered, or after so long. */
+  /** Checks sources that are not being checked already. Resolves when all of them are done, or after `waitMs`. */
   async ask(sources: readonly SourceConfig[], waitMs: number): Promise<void> {
     if (sources.length === 0) return;
     let isWaitedFor = true;
@@ -33,7 +33,7 @@ export class Asking {
     };
     const batch = this.#stock.refresh(sources, this.#signal, { onAnswered: answered }).then(
       () => undefined,
-      // It rejects when it was stopped, and then only.
+      // It rejects only when it was stopped.
       () => undefined,
     );
     this.#batches.add(batch);
@@ -47,7 +47,7 @@ export class Asking {
     isWaitedFor = false;
   }
 
-  /** Resolves when nothing is asked for any more; the signal ends it. */
+  /** Resolves when no source is being checked; abort the signal first. */
   async ended(): Promise<void> {
     await Promise.all(this.#batches);
   }

@@ -1,11 +1,11 @@
-/** When a source is asked for again. */
+/** The time of the next check of a source. */
 
-/** Clients that began together drift apart by so much of an interval, at most by five minutes. */
+/** Random share of the interval, at most five minutes, by which checks move: clients that began together then drift apart. */
 const jitterShare = 0.05;
 const jitterMsMax = 300_000;
-/** After a failure; doubled by each further one, up to the interval. */
+/** Delay after the first failure. Each further failure doubles it, up to the interval. */
 const firstRetryMs = 60_000;
-/** A file costs nothing to look at, whatever its interval says of when to expect the next one. */
+/** Longest interval of a local file: to look at it costs nothing. Its own interval says when a new version is expected. */
 const fileIntervalMs = 60_000;
 
 interface Timed {
@@ -14,14 +14,18 @@ interface Timed {
   readonly fetch?: unknown;
 }
 
-/** ms until the next check after one that went well. */
+/** @returns ms from a successful check to the next one */
 export function afterSuccess({ intervalSeconds, fetch }: Timed, random: () => number): number {
   const interval = intervalSeconds * 1_000;
   if (fetch === undefined) return Math.min(interval, fileIntervalMs);
   return Math.round(interval + (2 * random() - 1) * Math.min(interval * jitterShare, jitterMsMax));
 }
 
-/** ms until the next check after so many failures in a row. @param askedMs  what the server asked for; null: nothing */
+/**
+ * @param askedMs  the server's `Retry-After`; null: none
+ *
+ * @returns ms until the next check, after so many failures in a row
+ */
 export function afterFailure({ intervalSeconds, fetch }: Timed, failures: number, askedMs: number | null, random: () => number): number {
   const interval = intervalSeconds * 1_000;
   if (fetch === undefined) return Math.min(interval, fileIntervalMs);

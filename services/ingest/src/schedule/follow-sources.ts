@@ -1,4 +1,4 @@
-/** The schedule without a service around it: for the one-process form, which has its folder for itself. */
+/** The schedule without a service around it, for the one-process form, which has its folder to itself. */
 
 import type { Metrics } from "@netfacts/runtime";
 import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
@@ -30,14 +30,14 @@ export interface FollowDeps {
 export interface Following {
   readonly runs: RunManager;
   readonly lead: Lead;
-  /** Ends what is under way; nothing of it is published then. */
+  /** Stops work in progress; nothing of it is published. */
   stop(): Promise<void>;
 }
 
 export async function followSources({ fetching, observations, ...deps }: FollowDeps): Promise<Following> {
   const metrics = "leads" in deps.metrics ? deps.metrics : createIngestMetrics(deps.metrics);
   const ending = new AbortController();
-  // Who holds the folder leads.
+  // The process that holds the folder leads.
   metrics.leads.set({}, 1);
   const work = new TermWork(
     {
@@ -48,7 +48,7 @@ export async function followSources({ fetching, observations, ...deps }: FollowD
       fetching: fetchContext(fetching),
       // A copy on the same disk would be lost with it.
       restore: async () => undefined,
-      // Who serves the folder follows its pointer.
+      // The process that serves the folder follows its pointer.
       activation: { activate: async () => ({ activated: true }), resume: async () => null },
       metrics,
     },

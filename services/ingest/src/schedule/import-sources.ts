@@ -1,4 +1,4 @@
-/** One import from the command line or at a start: fetches what has a URL, and runs over all of it. */
+/** One import from the command line or at a start: fetches the sources that have a URL, and runs over all sources. */
 
 import type { SectionName, SnapshotStore } from "@netfacts/snapshot";
 import type { StatementRepository } from "@netfacts/storage";
@@ -28,30 +28,34 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
   /** How stored observations are opened; absent: there are none. */
   readonly observations?: ObservationSource | undefined;
-  /** Where what sources say of ASes is kept for operators; absent: it waits in the state folder. */
+  /** Keeps what sources say of ASes, for operators; absent: it stays in the state folder. */
   readonly statements?: StatementRepository;
   /** Sections that may shrink this time. */
   readonly acceptShrink?: readonly SectionName[];
   /** Called when no other import uses the folder, and before anything is read. A rejection ends the import. */
   onBegin?(): Promise<void>;
-  /** What somebody in front of it should know: a source that is away, another import that is waited for. */
+  /** Receives notes for the user: a source that is unavailable, another import that this one waits for. */
   onNote?(text: string): void;
 }
 
 interface NoteFields {
   readonly source?: string;
   readonly reason?: string;
-  /** The source is needed, so that the run ends where it is not to be had. */
+  /** A required source: the run ends if it is unavailable. */
   readonly required?: boolean;
 }
 
-/** Throws as `runIngest`; also `IngestError` when a required source cannot be fetched or it is stopped meanwhile. Of two in one folder the second waits. */
+/**
+ * Waits while another import uses the folder.
+ *
+ * @throws as `runIngest`; also IngestError when a required source cannot be fetched, or when it was stopped
+ */
 export async function importSources(options: ImportOptions): Promise<RunReport> {
   const { config, store, stateFolder, acceptShrink = [], onProgress = () => undefined, onNote = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
   const fetching = fetchContext(options.fetching ?? loadFetchConfig());
   const free = await lockRuns(stateFolder, signal, () => onNote("another import is using this folder; this one starts when it has ended"));
-  // Who catches the error tells it: what it says is not noted as well.
+  // The caller reports the error that ends the import, so that its text is not noted as well.
   let ending = "";
   let observations: Awaited<ReturnType<typeof openObservations>> | undefined;
   try {
@@ -67,7 +71,7 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
     const stock = await openStock({ stateFolder, fetching, metrics: null, log, stored, clock: { now: () => Date.now() } });
     const listed = await withStored(config, stored, store, true);
     const scope = await wholeScope(listed, stock, signal, onProgress);
-    // What became of the run stays so.
+    // A failure to save the state does not change the result of the run.
     const settle = (report: RunReport) =>
       stock
         .settle(scope.sources, scope.files, report)
@@ -85,7 +89,7 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
     const report = await run.catch(async (error: unknown) => {
       if (!(error instanceof IngestError)) throw error;
       ending = error.message;
-      // What it stored takes no room from the next one, which removes what cannot be removed now.
+      // Frees the space of what the failed run stored. Objects that cannot be removed now are removed by the next run.
       await store.discardUnpublished().catch(() => undefined);
       await settle(error.report);
       throw error;

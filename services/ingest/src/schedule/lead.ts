@@ -1,4 +1,4 @@
-/** What a leader does beside answering: keeps what is known of the sources, and follows their schedule. */
+/** The work of a leader beside its API: keeps the state of the sources, and follows their schedule. */
 
 import { join } from "node:path";
 import type { SourceSchedule } from "@netfacts/contracts";
@@ -23,22 +23,22 @@ import { SourceStates } from "./source-state.ts";
 import { SourceStock, type SourceStockDeps } from "./source-stock.ts";
 
 export interface LeadDeps extends Omit<SourceStockDeps, "states" | "fetching" | "metrics"> {
-  /** Path of the sources.yaml; empty: none is set, and nothing is asked for. */
+  /** Path of the sources.yaml; empty: there is none, and nothing is fetched. */
   readonly sources: string;
   /** Folder of downloads and of the schedule's state. */
   readonly stateFolder: string;
   readonly fetching: Omit<FetchContext, "downloads" | "signal" | "onProgress">;
-  /** False: sources are fetched when a run is asked for, and at no time else. */
+  /** False: sources are fetched only when a run is requested. */
   readonly scheduled: boolean;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "takenBack">;
   readonly profiles: Pick<Store["profiles"], "list" | "state">;
   readonly statements: Store["statements"];
   readonly metrics: IngestMetrics;
-  /** From a change of an RTR session to the run that publishes it. */
+  /** Time from a change of an RTR session to the run that publishes it. */
   readonly rtrDelayMs: number;
 }
 
-/** What is known of the sources, as it stands in the folder now. */
+/** Opens the stock of the sources with the state that the folder has now. */
 export async function openStock(
   deps: Omit<SourceStockDeps, "states" | "fetching"> & Pick<LeadDeps, "stateFolder" | "fetching">,
 ): Promise<SourceStock> {
@@ -47,17 +47,17 @@ export async function openStock(
   return new SourceStock({ ...deps, states, fetching: { ...fetching, downloads: join(stateFolder, "downloads") } });
 }
 
-/** Of one term. */
+/** The work of one term. */
 export class Lead {
   readonly #deps: LeadDeps;
-  /** Opened for each term: another process may have led meanwhile, and kept what it learned in the same folder. */
+  /** Opened for each term: another process may have led meanwhile, and changed the state in the same folder. */
   readonly #stock: Promise<SourceStock>;
   readonly #stopping = new AbortController();
   readonly #rtr: RtrSources;
   readonly #overrides: OverrideFile;
   readonly #statements: StatementKeeper;
   #scheduler: Scheduler | null = null;
-  /** Runs of this process that have the folder; together they hold its lock. */
+  /** Runs of this process that use the folder; together they hold its lock. */
   #folder: { users: number; readonly free: Promise<() => void> } | null = null;
 
   constructor(deps: LeadDeps) {
@@ -72,24 +72,24 @@ export class Lead {
     this.#stock.catch(() => undefined);
   }
 
-  /** File of the operator's overrides; it need not be there. */
+  /** File of the operator's overrides; it may be absent. */
   get overrides(): string {
     return overridesIn(this.#deps.stateFolder);
   }
 
-  /** Folder of what the sources say of ASes. */
+  /** Folder of the statements that sources make about ASes. */
   get statementFolder(): string {
     return statementsIn(this.#deps.stateFolder);
   }
 
-  /** For runs of everything. */
+  /** Fetches all sources, for a run of every section. */
   async prepare(signal: AbortSignal, onProgress: ProgressListener): Promise<RunScope> {
     const { sources, stored, snapshots } = this.#deps;
     const config = await withStored(await readSources(sources, { overrides: this.overrides }), stored, snapshots, true);
     return wholeScope(config, await this.#stock, signal, onProgress);
   }
 
-  /** Looks at once whether there is something to run for. */
+  /** Checks at once whether a run is needed. */
   poke(): void {
     this.#scheduler?.poke();
   }
@@ -99,13 +99,13 @@ export class Lead {
     this.#statements.keep();
   }
 
-  /** By source, what is known of it and when it is due. */
+  /** The schedule of each source, by the name of the source. */
   async scheduleOf(sources: readonly SourceConfig[]): Promise<Map<string, SourceSchedule>> {
     const stock = await this.#stock;
     return new Map(await Promise.all(sources.map(async (source) => [source.name, await scheduleOf(source, stock)] as const)));
   }
 
-  /** Does the work of a run while no other process runs in the same folder. The signal is that of all runs. */
+  /** Does the work of a run while no other process runs in the same folder. All runs must pass the same signal. */
   async alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { stateFolder, log } = this.#deps;
     this.#folder ??= {
@@ -131,10 +131,10 @@ export class Lead {
     }
   }
 
-  /** Begins when the runs are in order; the signal is the term's. */
+  /** Begins to follow the schedule. Call it when the runs of the previous leader are cleaned up. @param signal  of the term */
   async follow(runs: RunManager, signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", () => void this.#statements.stop(), { once: true });
-    // What a process before left.
+    // Statements that an earlier process left in the folder.
     this.#statements.keep();
     const { sources, scheduled, log } = this.#deps;
     if (sources === "" || !scheduled) return;

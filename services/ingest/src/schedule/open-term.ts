@@ -1,4 +1,4 @@
-/** Opens a term of leading: pods follow its snapshots, a copy of the current one is kept, and its runs begin. */
+/** Opens a term of leading: pods follow its snapshots, the current one is copied, and its runs begin. */
 
 import { join } from "node:path";
 import type { Broadcast } from "@netfacts/pod";
@@ -17,11 +17,11 @@ export interface TermDeps extends Omit<TermWorkDeps, "activation" | "restore" | 
 export interface OpenTerm {
   readonly work: TermWork;
   readonly activation: ActivationCoordinator;
-  /** Resolves after the term, when nothing of it is in progress. */
+  /** Resolves after the end of the term, when none of its work is in progress. */
   readonly ended: Promise<void>;
 }
 
-/** @param term  when its signal aborts, everything that was opened here ends. */
+/** @param term  its abort ends everything that was opened here */
 export function openTerm(deps: TermDeps, term: Term): OpenTerm {
   const { snapshots, stateFolder, metrics, log } = deps;
   const observePods = ({ loaded, refused, loading }: ActivationOutcome): void => {

@@ -1,4 +1,4 @@
-/** How each source fares, for who has the folder and no service to ask. */
+/** The state of each source, for a program that has the folder and no service to ask. */
 
 import type { IngestSource } from "@netfacts/contracts";
 import type { SnapshotStore } from "@netfacts/snapshot";
@@ -17,7 +17,7 @@ export interface OverviewOptions {
   readonly now: number;
 }
 
-/** Of so many of the last runs. */
+/** Number of the last runs that the state is read from. */
 const runsMax = 100;
 
 export async function sourcesOverview({ config, stateFolder, runs, snapshots, now }: OverviewOptions): Promise<IngestSource[]> {

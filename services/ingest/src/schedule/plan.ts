@@ -1,21 +1,21 @@
-/** What a run would have to build: sections whose sources are others than those of the snapshot that is there. */
+/** The sections that a run must build: those whose sources differ from the ones in the current snapshot. */
 
 import type { Manifest, SourceEntry, TakenBackVersion } from "@netfacts/snapshot";
 import { earlierText, refusedText, unreadKeptText } from "../pipeline/run-report.ts";
 import { type BuiltSection, isOperators, isStanding, type SourceConfig, sectionOf } from "../sources/index.ts";
 
 export interface Plan {
-  /** To be built, in the order of the list of sources. */
+  /** Sections to build, in the order of the list of sources. */
   readonly sections: readonly BuiltSection[];
-  /** That cannot be built, as there is no version that can be used of a source that they need: section → the source's name. */
+  /** Sections that cannot be built, because a source that they need has no usable version: section → name of the source. */
   readonly waiting: ReadonlyMap<BuiltSection, string>;
 }
 
 /**
- * Compares by content, and remembers nothing: whatever a process that was killed had begun is found again.
+ * Compares by content, and keeps no state: work that a killed process had begun is found again.
  *
- * @param versions  the SHA-256 of the file that a run would read of each source; null where there is none that it could use.
- * @param earlier  names of sources whose newest version is one that no run could use: `versions` has the one before.
+ * @param versions  SHA-256 of the file that a run would read of each source; null: it has no usable version.
+ * @param earlier  names of sources whose newest version no run could use: `versions` has the version before.
  */
 export function planOf(
   sources: readonly SourceConfig[],
@@ -28,7 +28,7 @@ export function planOf(
   const all = [...new Set(sources.map(sectionOf))];
   for (const section of all) {
     const own = sources.filter((source) => sectionOf(source) === section);
-    // Updates of a table that is not there are missed by nobody.
+    // Updates are needed only if their table is there.
     const isNeeded = ({ required, appliesTo }: SourceConfig) =>
       required && (appliesTo === undefined || appliesTo.required || versions.get(appliesTo.name) != null);
     const missing = own.find((source) => isNeeded(source) && versions.get(source.name) == null);
@@ -36,15 +36,15 @@ export function planOf(
     else if (!isFilled(section, own, versions)) continue;
     else if (isOutdated(own, versions, manifest?.sections[section]?.sources ?? [], earlier)) sections.push(section);
   }
-  // Which VRPs are loose follows from the routes.
+  // Whether a VRP is loose depends on the routes.
   const follows = sections.includes("routes") && all.includes("vrps") && !sections.includes("vrps") && !waiting.has("vrps");
   if (follows && canBuild(sources, versions, "vrps")) sections.push("vrps");
   return { sections: all.filter((section) => sections.includes(section)), waiting };
 }
 
 /**
- * Whether the section is to be built: its sources have other versions than those in the snapshot; or they have the same ones again, and say in the
- * snapshot that a version in between was refused or could not be read or used.
+ * Whether the section must be built: its sources have other versions than those in the snapshot. Or they have the same versions, but the snapshot
+ * notes that a version in between was refused, or could not be read or used, and this is over.
  */
 export function isOutdated(
   own: readonly SourceConfig[],
@@ -64,7 +64,7 @@ function canBuild(sources: readonly SourceConfig[], versions: ReadonlyMap<string
   return own.every(({ name, required }) => !required || versions.get(name) != null) && isFilled(section, own, versions);
 }
 
-/** Whether a source has data for the section. Exceptions to VRPs are no data: a run would build nothing of them, again and again. */
+/** Whether a source has data for the section. Exceptions to VRPs do not count: a run would build nothing from them, again and again. */
 function isFilled(section: BuiltSection, own: readonly SourceConfig[], versions: ReadonlyMap<string, string | null>): boolean {
   return own.some(({ name, format }) => versions.get(name) != null && !(section === "vrps" && isStanding(format)));
 }
@@ -75,7 +75,7 @@ interface ReadVersion {
   readonly sha256: string | null;
 }
 
-/** Whether sources have other versions than those that were read. Sources that failed stand without a digest. */
+/** Whether sources have other versions than those that were read. A failed source has no digest, and counts as not read. */
 export function differs(
   own: readonly SourceConfig[],
   versions: ReadonlyMap<string, string | null>,
@@ -87,12 +87,12 @@ export function differs(
 }
 
 /**
- * Sources of a section that still have a version that an operator took back. None as soon as one of them has another version, or left the list. Where a
- * publisher's file was taken back, what comes with it does not count: overrides, uploads, and updates of a table change all the time.
+ * Sources of a section that still have the version that an operator took back. The list is empty as soon as one of them has another version, or left
+ * the list. If a publisher's file was taken back, then overrides, uploads and updates of a table are not considered, since they change all the time.
  *
- * A source whose newest version cannot be used does not bring back what was taken back, whatever the others have.
+ * A source whose newest version cannot be used stays taken back, whatever the others have.
  *
- * @param taken  of the section.
+ * @param taken  versions of this section that were taken back.
  * @param earlier  as for `planOf`.
  */
 export function stillTakenBack(

@@ -1,4 +1,4 @@
-/** What one run reads and builds. */
+/** The sources that one run reads, and the sections that it builds. */
 
 import type { TakenBack } from "@netfacts/snapshot";
 import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
@@ -15,7 +15,7 @@ export interface RunScope {
   readonly only: readonly BuiltSection[] | null;
 }
 
-/** Required sources are not to be had: a run of everything cannot be. */
+/** Required sources are unavailable, so that a run of everything is not possible. */
 export class SourcesAwayError extends Error {
   override readonly name = "SourcesAwayError";
   readonly report: RunReport;
@@ -28,7 +28,7 @@ export class SourcesAwayError extends Error {
   }
 }
 
-/** Of a run that came to no source. */
+/** The report of a run that ended before it read a source. */
 export function unbegunReport({ sampleData }: SourcesConfig, error: string): RunReport {
   return {
     snapshot: null,
@@ -43,9 +43,9 @@ export function unbegunReport({ sampleData }: SourcesConfig, error: string): Run
 }
 
 /**
- * Every source in its newest version, also one that a run before could not use: somebody asked for it.
+ * Every source in its newest version, also one that an earlier run could not use, because a person requested the run.
  *
- * @throws SourcesAwayError; the signal's reason.
+ * @throws SourcesAwayError, or the signal's reason.
  */
 export async function wholeScope(
   config: SourcesConfig,
@@ -55,13 +55,13 @@ export async function wholeScope(
 ): Promise<RunScope> {
   stock.measure(config.sources);
   const faults = await stock.refresh(config.sources, signal, { onProgress, asksForAll: true });
-  // Of a file that is not there the run itself tells.
+  // The run itself reports a local file that is absent.
   const away = config.sources.some(({ name, required, fetch }) => required && fetch !== undefined && faults.has(name));
   if (away) throw new SourcesAwayError(config, faults);
   return { sources: config.sources, files: await readyFiles(config.sources, stock, true), only: null };
 }
 
-/** @param onFault  told of a source whose files cannot be read now; default: that is thrown. */
+/** @param onFault  called for a source whose files cannot be read now; default: the fault is thrown */
 export async function readyFiles(
   sources: readonly SourceConfig[],
   stock: SourceStock,
@@ -82,7 +82,7 @@ export async function readyFiles(
   return files;
 }
 
-/** Marks last good versions that a rollback took back, so that a run that cannot use a newer one does not bring them back. */
+/** Marks last good versions that a rollback took back: if a newer version cannot be used, the run must not bring these back. */
 export function markTakenBack(files: ReadyFiles, sources: readonly SourceConfig[], taken: TakenBack): ReadyFiles {
   const marked = { ...files };
   for (const { name, format } of sources) {
@@ -95,13 +95,15 @@ export function markTakenBack(files: ReadyFiles, sources: readonly SourceConfig[
   return marked;
 }
 
-/** Sections with a limit for the names of all sources together (`BoundedNames`). Of VRPs these are trust anchors, which SLURM files have none of. */
+/** Sections with a limit for the names of all sources together (`BoundedNames`). In VRPs the names are trust anchors, and SLURM files have none. */
 const withNames: readonly BuiltSection[] = ["profiles", "network_types"];
 
 /**
- * `ReadyFile.beside` of a list that the operator writes: of the other such lists, and in a section with a limit for names of all other sources. Also
- * versions that no run could use, so that it changes only when somebody changes a file or the list of sources. Of a registry's file: what its
- * `.md5` has.
+ * The value of `ReadyFile.beside`.
+ *
+ * - For a list of the operator: the digests of the other such lists; in a section with a limit for names, those of all other sources. Versions that
+ *   no run could use count too, so that the value changes only when somebody changes a file or the list of sources.
+ * - For a registry's file: the content of its `.md5`.
  */
 export async function besideOf(source: SourceConfig, sources: readonly SourceConfig[], stock: SourceStock): Promise<string | undefined> {
   if (source.format === "delegated" && source.fetch === undefined) return md5Beside(source.location);

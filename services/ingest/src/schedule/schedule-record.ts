@@ -22,7 +22,7 @@ export async function scheduleOf(source: SourceConfig, stock: SourceStock): Prom
   };
 }
 
-/** RFC 3339 in whole seconds. */
+/** As RFC 3339, in whole seconds. */
 function timestampOrNull(ms: number | null): string | null {
   return ms === null ? null : timestamp(ms);
 }

@@ -1,4 +1,4 @@
-/** The leader's clock: asks for each source when it is due, and starts a run for what came of it. */
+/** The leader's clock: checks each source when it is due, and starts a run if something changed. */
 
 import type { Manifest, SnapshotStore, TakenBack } from "@netfacts/snapshot";
 import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
@@ -23,18 +23,18 @@ import { besideOf, markTakenBack, type RunScope, readyFiles } from "./run-scope.
 import type { SourceStock } from "./source-stock.ts";
 
 export interface SchedulerDeps {
-  /** Path of the sources.yaml, which is read anew at every look. */
+  /** Path of the sources.yaml; it is read again at each look. */
   readonly sources: string;
   /** File of the operator's overrides; null: there are none. */
   readonly overrides?: string | null;
   readonly stock: SourceStock;
-  /** Sessions of the list's RTR sources; whoever has them calls `poke` when one has something new. */
+  /** Sessions of the list's RTR sources; their owner calls `poke` when one has new data. */
   readonly rtr?: Pick<RtrSources, "follow" | "giveUpInherited">;
-  /** What is stored of uploads; absent: nothing is. */
+  /** State of the stored uploads; absent: there are none. */
   readonly stored?: StoredStock | undefined;
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "takenBack">;
   readonly runs: Pick<RunManager, "run" | "runBeside" | "idle" | "wholeRuns">;
-  /** Absent: nobody asks for them. */
+  /** Absent: nothing is measured. */
   readonly metrics?: Pick<IngestMetrics, "sectionRefused" | "listFaults">;
   readonly clock: { now(): number };
   readonly log: {
@@ -42,18 +42,21 @@ export interface SchedulerDeps {
     warn(fields: object, message: string): void;
     error(fields: object, message: string): void;
   };
-  /** Of the term: only a leader asks and runs. */
+  /** Aborts at the end of the term: only a leader fetches and runs. */
   readonly signal: AbortSignal;
-  /** How long a run waits for sources that are slow; they make a run of their own then. Default 20 s. */
+  /** Longest time that a run waits for slow sources, which then get a run of their own. Default: 20 s. */
   readonly waitMs?: number;
 }
 
-/** The clock is looked at at least so often; also the list, which its operator may have changed. */
+/** Longest time between two looks at the clock and at the list, which its operator may have changed. */
 const lookedAtEveryMs = 30_000;
-/** What is due so soon is asked for along with the rest, so that it makes one run. */
+/** Sources that are due within this time are checked together, so that one run takes all of them. */
 const togetherMs = 15_000;
 const waitMsDefault = 20_000;
-/** After a run that failed for no source's fault (a full disk, a store that is away), doubled by each further one; no longer than a store that is back may go unnoticed. */
+/**
+ * Delay after a run that failed without a fault of a source, such as a full disk or an unavailable store. Each further failure doubles it. The limit
+ * bounds the time that an available store may go unnoticed.
+ */
 const runRetryMs = 60_000;
 const runRetryMsMax = 600_000;
 
@@ -61,12 +64,12 @@ type Run = (scope: RunScope) => Promise<RunOutcome>;
 
 const bySchedule: Starter = { actor: "schedule", keyId: null, address: null };
 
-/** What a look at the sources and the snapshot comes to. */
+/** The state of the sources and of the snapshot at one look. */
 interface Found {
   readonly config: SourcesConfig;
-  /** SHA-256 by source; null: it has no version that a run could use. */
+  /** SHA-256 by source; null: it has no usable version. */
   readonly versions: ReadonlyMap<string, string | null>;
-  /** Names of sources whose newest version is one that no run could use. */
+  /** Names of sources whose newest version no run could use. */
   readonly earlier: ReadonlySet<string>;
   readonly current: Manifest | null;
   readonly taken: TakenBack;
@@ -80,15 +83,18 @@ export class Scheduler {
   #isPoked = false;
   #followedTurn: Promise<void> = Promise.resolve();
   #failedRuns = 0;
-  /** Sections that stay as they are, with what they would have been built from and compared with: of the same they are not built again. */
+  /** Sections that are not built, with the versions and the state that they would be built from: they are not built again from the same. */
   readonly #held = new Map<BuiltSection, string>();
   #noRunBefore = 0;
-  /** What is stored has no other version that a run could use: the same is tried again, and other sections do not wait for it. */
+  /**
+   * Failures in a row of reading the stored observations, which have no earlier version. The same version is tried again, and other sections do not
+   * wait for it.
+   */
   #storedFailures = 0;
   #noStoredBefore = 0;
-  /** When the failures were counted. */
+  /** `wholeRuns` at the time when the failures were counted. */
   #wholeRuns = 0;
-  /** What was told last of the list, and of each section the source that it waits for: it is told again when it is another. */
+  /** The last messages that were logged, of the list and of the source that each section waits for. A message is logged again when it changes. */
   #told = { list: "", unreadable: "", waiting: new Map<BuiltSection, string | undefined>() };
 
   constructor(deps: SchedulerDeps) {
@@ -101,14 +107,14 @@ export class Scheduler {
     this.#turn = this.#takeTurn();
   }
 
-  /** Resolves when nothing of it is under way; the signal has ended it. */
+  /** Resolves when no work is in progress; abort the signal first. */
   async ended(): Promise<void> {
     await this.#turn;
     await this.#followedTurn;
     await this.#asking.ended();
   }
 
-  /** Looks now; once more when a look is under way. */
+  /** Looks now. If a look is in progress, another one follows it. */
   poke(): void {
     this.#isPoked = true;
     if (this.#timer === undefined) return;
@@ -116,12 +122,12 @@ export class Scheduler {
     this.#turn = this.#takeTurn();
   }
 
-  /** Looks now at what is followed, whatever else is under way. */
+  /** Looks now at the followed sources, whatever else is in progress. */
   pokeFollowed(): void {
     void this.#lookAtFollowed();
   }
 
-  /** One look: asks for what is due, and runs what has changed. */
+  /** One look: checks sources that are due, and runs what has changed. */
   async look(): Promise<void> {
     const { runs, signal, waitMs = waitMsDefault } = this.#deps;
     await this.#lookAtFollowed();
@@ -136,7 +142,7 @@ export class Scheduler {
     await this.#runAll(config, (scope) => runs.run(bySchedule, scope));
   }
 
-  /** One after the other. What is followed is a file that was just written: no server and no run delays it. */
+  /** One at a time. Followed sources are files that were just written: no server and no run delays them. */
   #lookAtFollowed(): Promise<void> {
     this.#followedTurn = this.#followedTurn
       .then(() => this.#runFollowed())
@@ -151,7 +157,7 @@ export class Scheduler {
     if (signal.aborted) return;
     const listed = await this.#readList();
     const followed = listed?.sources.filter(({ isFollowed }) => isFollowed === true) ?? [];
-    // Alone they are no snapshot: the first import has them.
+    // Followed sources alone make no snapshot: the first import includes them.
     if (listed === null || followed.length === 0 || (await this.#current()) === null) return;
     await stock.refresh(followed, signal);
     const sections = new Set(followed.map(sectionOf));
@@ -161,7 +167,7 @@ export class Scheduler {
 
   async #runAll(config: SourcesConfig, run: Run): Promise<void> {
     const { signal } = this.#deps;
-    // A run that a source's fault ended tells which: without its section the others can go on.
+    // A run that a source's fault ended names the source: the other sections can go on without its section.
     for (let tries = 0; tries <= config.sources.length && !signal.aborted; tries++) if (!(await this.#runChanged(config, run))) return;
   }
 
@@ -184,7 +190,7 @@ export class Scheduler {
     this.#timer = setTimeout(next, this.#isPoked ? 0 : waitMs);
   }
 
-  /** Data that a leader before published are given up in time even when no cache can be reached any more. */
+  /** Also gives up, in time, data that an earlier leader published, even if no cache can be reached any more. */
   async #followSessions(sources: readonly SourceConfig[]): Promise<void> {
     const { rtr } = this.#deps;
     if (rtr === undefined) return;
@@ -201,7 +207,7 @@ export class Scheduler {
   async #untilNext(): Promise<number> {
     const config = await this.#readList();
     const now = this.#deps.clock.now();
-    // Who is being asked tells when it is here.
+    // A source that is being checked calls `poke` when it is done.
     const idle = (config?.sources ?? []).filter((source) => !this.#asking.isUnderWay(source));
     const next = idle.map((source) => this.#deps.stock.state(source).nextAt ?? now + lookedAtEveryMs);
     return Math.max(1_000, Math.min(lookedAtEveryMs, ...next.map((at) => at - now)));
@@ -224,23 +230,23 @@ export class Scheduler {
     }
   }
 
-  /** Times that were missed are made up for once. */
+  /** The sources to check now. A source whose time was missed several times is checked once. */
   #due(sources: readonly SourceConfig[]): SourceConfig[] {
     const { stock, clock } = this.#deps;
     const now = clock.now();
     const timed = sources.filter((source) => source.format !== "rtr" && source.format !== storedFormat && !this.#asking.isUnderWay(source));
     const dueAt = (source: SourceConfig): number => {
       const { nextAt, checkedAt } = stock.state(source);
-      // The clock was set back: none of these times holds.
+      // The clock was set back, so that none of these times holds.
       if ((checkedAt ?? 0) > now) return 0;
-      // An interval that was made shorter holds at once.
+      // A shorter interval takes effect at once.
       return nextAt === null ? 0 : Math.min(nextAt, (checkedAt ?? 0) + source.intervalSeconds * 1_050 + 300_000);
     };
     if (!timed.some((source) => dueAt(source) <= now)) return [];
     return timed.filter((source) => dueAt(source) <= now + togetherMs);
   }
 
-  /** @returns whether it is worth looking again at once. */
+  /** @returns whether to look again at once */
   async #runChanged(config: SourcesConfig, run: Run): Promise<boolean> {
     const { stock, clock, log, runs } = this.#deps;
     if (runs.wholeRuns !== this.#wholeRuns) this.#forgetFailures();
@@ -248,7 +254,7 @@ export class Scheduler {
     const unreadable = new Map<string, Error>();
     const newest = await readyFiles(config.sources, stock, false, ({ name }, error) => unreadable.set(name, error));
     this.#tellUnreadable(unreadable);
-    // Without what cannot be read now, even an optional source would leave its section.
+    // Keeps these sections as they are: without a source that cannot be read now, even an optional one, it would vanish from its section.
     const kept = new Set(config.sources.filter(({ name }) => unreadable.has(name)).map(sectionOf));
     const listed = config.sources.filter((source) => !kept.has(sectionOf(source)));
     const current = await this.#current();
@@ -264,7 +270,7 @@ export class Scheduler {
       files = { ...newest, ...more };
       ({ sections: planned, waiting } = planOf(listed, versions, current, earlierOf(files)));
     }
-    // A session tells by itself what its caches do.
+    // A session reports the state of its caches itself.
     const isSession = (name: string) => config.sources.some((source) => source.name === name && source.format === "rtr");
     const awaited = [...waiting].filter(([, name]) => !isSession(name));
     if (awaited.some(([section, name]) => this.#told.waiting.get(section) !== name))
@@ -284,7 +290,7 @@ export class Scheduler {
           const isRefused = outcome.report.sections.some(({ name, refused }) => name === section && refused !== null);
           if (isRefused) this.#held.set(section, attemptOf(section, config, versions, current));
         }
-        // Another run published them meanwhile, perhaps of other versions.
+        // Another run published them meanwhile, perhaps from other versions.
         return outcome.report.sections.some(({ name, kept, refused }) => kept && refused === null && planned.some((one) => one === name));
       }
       const failed = outcome.report?.sources.filter(({ state }) => state === "failed") ?? [];
@@ -307,8 +313,8 @@ export class Scheduler {
   }
 
   /**
-   * Versions before those that no run could use, for sections that wait for them while the operator changed overrides or uploads. A deletion must not
-   * wait until a publisher repairs a file.
+   * Versions before those that no run could use, for sections that wait although the operator changed overrides or uploads: a deletion must not wait
+   * until a publisher repairs a file.
    */
   async #earlierFor(
     waiting: ReadonlyMap<BuiltSection, string>,
@@ -331,9 +337,9 @@ export class Scheduler {
   }
 
   /**
-   * Sections of a plan that stay as they are: the same versions were not taken in this term, as the section had shrunk; or an
-   * operator took them back. The first wait for a newer version, the others for a newer version of what was taken
-   * back; or for a run of everything.
+   * Sections of a plan that stay as they are, for one of two reasons. The same versions were refused in this term because the section had shrunk: it
+   * waits for a newer version. Or an operator took them back: the section waits for a newer version of what was taken back. A run of everything ends
+   * both.
    */
   #heldBack(planned: readonly BuiltSection[], { config, versions, earlier, current, taken }: Found): ReadonlySet<BuiltSection> {
     const ownOf = (section: BuiltSection) => config.sources.filter((source) => sectionOf(source) === section);
@@ -354,19 +360,19 @@ export class Scheduler {
       );
     }
     const held = new Set(planned.filter((section) => this.#held.get(section) === attemptOf(section, config, versions, current)));
-    // Planned for the sake of the routes alone.
+    // It was planned only because of the routes.
     if (held.has("routes") && !isBehind("vrps")) held.add("vrps");
     return held;
   }
 
-  /** Somebody else's run of everything succeeded: what made those of the schedule fail is over. */
+  /** A run of everything that somebody else started has succeeded, so that earlier failures no longer count. */
   #forgetFailures(): void {
     this.#wholeRuns = this.#deps.runs.wholeRuns;
     [this.#failedRuns, this.#noRunBefore] = [0, 0];
     [this.#storedFailures, this.#noStoredBefore] = [0, 0];
   }
 
-  /** Of a time after a failure. One that is farther away is of a clock that was set back since. */
+  /** Whether a retry must still wait. A time that is farther away than the longest delay is from before the clock was set back. */
   #isBefore(at: number): boolean {
     const wait = at - this.#deps.clock.now();
     return wait > 0 && wait <= runRetryMsMax;
@@ -375,32 +381,35 @@ export class Scheduler {
   async #current(): Promise<Manifest | null> {
     const { snapshots } = this.#deps;
     const id = await snapshots.currentId();
-    // A damaged one counts as none: the next run replaces it.
+    // A damaged manifest counts as none: the next run replaces it.
     return id === null ? null : snapshots.getManifest(id).catch(() => null);
   }
 }
 
-/** Names of sources whose newest version is one that no run could use. */
+/** Names of sources whose newest version no run could use. */
 function earlierOf(files: ReadyFiles): ReadonlySet<string> {
   return new Set(Object.keys(files).filter((name) => files[name]?.isEarlier));
 }
 
-/** ms until a run is tried again after so many failures before this one. */
+/** @returns ms until the next try of a run, after so many failures before this one */
 function retryMs(failures: number): number {
   return Math.min(runRetryMsMax, runRetryMs * 2 ** Math.min(failures, 20));
 }
 
-/** Null: none that a run could use. Data that were given up are a version as long as what was published of them stands. */
+/**
+ * The version of a source as the plan compares it; null: it has no usable one. Given-up data count as a version as long as data of the source are
+ * published.
+ */
 function versionOf(source: SourceConfig, file: ReadyFile | undefined, current: Manifest | null): string | null {
   const { name, format } = source;
   const published = current?.sections[sectionOf(source)]?.sources.find((entry) => entry.name === name && entry.sha256 !== "");
-  // Not looked at so far, in this term.
+  // It was not looked at yet in this term.
   if (file === undefined && format === storedFormat) return published?.sha256 ?? null;
   if (file?.givenUp === undefined) return file?.sha256 ?? null;
   return published === undefined ? null : "discarded";
 }
 
-/** What a section would be built from, and what it would be compared with. */
+/** All that a section would be built from and compared with, as text. */
 function attemptOf(
   section: BuiltSection,
   config: SourcesConfig,

@@ -1,4 +1,4 @@
-/** What is known of each source from one check to the next; kept in a file, so that a restart asks nobody before it is time. */
+/** The state of each source between checks. It is kept in a file, so that a restart checks no source before it is due. */
 
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -8,32 +8,35 @@ import { replaceText } from "../replace-text.ts";
 /** A version that a run could not use. */
 export interface RefusedVersion {
   readonly sha256: string;
-  /** What it was measured by: under other bounds it may be good. */
+  /** Settings that it was checked with: it may be good under other bounds. */
   readonly bounds: string;
   readonly error: string;
   readonly at: number;
-  /** `ReadyFile.beside` of that run. Beside another one it may be good. Absent also in files of earlier versions. */
+  /** `ReadyFile.beside` of that run. The version may be good beside another one. Absent also in files of earlier releases. */
   readonly beside?: string | undefined;
-  /** The file was another one when the run failed, or could not be read: it may be good, and is tried again when it was looked at again. Absent also in files of earlier versions. */
+  /**
+   * The file had changed when the run failed, or could not be read. It may be good, and is tried again after the next look at it. Absent also in
+   * files of earlier releases.
+   */
   readonly isAway?: boolean;
 }
 
 /** Times are Unix ms. */
 export interface SourceState {
-  /** Path or URL that all of this is about; null in files of earlier versions. */
+  /** Path or URL that this state is of; null in files of earlier releases. */
   readonly location: string | null;
-  /** When it was last asked for, with whatever outcome. */
+  /** Time of the last check, successful or not. */
   readonly checkedAt: number | null;
-  /** When its newest version was last known to be here. */
+  /** Time of the last successful check. */
   readonly succeededAt: number | null;
   readonly nextAt: number | null;
-  /** Checks that failed, since the last that did not. */
+  /** Failed checks since the last successful one. */
   readonly failures: number;
-  /** Of the last check; null when it went well. */
+  /** Fault of the last check; null: it succeeded. */
   readonly error: string | null;
-  /** Versions that are here and that a run could not use, the last one first: the newest, and of a fetched source the last good one too. */
+  /** Versions that are here and that a run could not use, the last refused one first: the newest, and for a fetched source also the last good one. */
   readonly refused: readonly RefusedVersion[];
-  /** Of a file: its version when it was last looked at. */
+  /** Of a local file: its version at the last look. */
   readonly file: { readonly mtimeMs: number; readonly size: number; readonly sha256: string } | null;
 }
 
@@ -54,7 +57,7 @@ export interface StateOf {
   readonly location?: string;
 }
 
-/** The file is whole, however little changed: one write for many changes. */
+/** Changes within this time are written together, because each write replaces the whole file. */
 const savedWithinMs = 5_000;
 
 export class SourceStates {
@@ -69,28 +72,28 @@ export class SourceStates {
     this.#states = states;
   }
 
-  /** A file that is not there or damaged counts as empty: then everything is due. */
+  /** An absent or damaged file counts as empty: every source is then due. */
   static async open(path: string): Promise<SourceStates> {
     makeFolder(dirname(path));
     const text = await readFile(path, "utf8").catch(() => "{}");
     return new SourceStates(path, new Map(Object.entries(parsed(text))));
   }
 
-  /** A source that has another location now is unknown, so that it is due at once. Without a location: what is known of the name. */
+  /** A source whose location has changed is unknown, and so due at once. Without a location: the state known for the name. */
   get({ name, location }: StateOf): SourceState {
     const known = this.#states.get(name) ?? unknownState;
     return location === undefined || known.location === null || known.location === location ? known : unknownState;
   }
 
-  /** In memory at once; in the file within some seconds, or with the next `save`. */
+  /** Changes the state in memory at once; in the file within some seconds, or with the next `save`. */
   change(source: Required<StateOf>, change: Partial<SourceState>): void {
     this.#states.set(source.name, { ...this.get(source), ...change, location: source.location });
     this.#isSaved = false;
-    // A fetch may take an hour, and what was learned before it should outlive a crash.
+    // A fetch may take an hour: earlier changes should survive a crash meanwhile.
     this.#timer ??= setTimeout(() => void this.save().catch(() => undefined), savedWithinMs).unref();
   }
 
-  /** Drops sources that are not listed and were last checked before that time, Unix ms. In the file with the next `save`. */
+  /** Drops sources that are not listed and were last checked before that time, in Unix ms. The file changes with the next `save`. */
   forget(listed: ReadonlySet<string>, before: number): void {
     for (const [name, { checkedAt }] of this.#states) {
       if (listed.has(name) || (checkedAt ?? 0) >= before) continue;
@@ -99,7 +102,7 @@ export class SourceStates {
     }
   }
 
-  /** Writes what was changed, once for all changes. Rejects when it cannot be kept; the next one tries again. */
+  /** Writes all changes at once. Rejects if the file cannot be written; the next call tries again. */
   save(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -122,7 +125,7 @@ export class SourceStates {
 function parsed(text: string): Record<string, SourceState> {
   try {
     const states = JSON.parse(text) as Record<string, Partial<SourceState>>;
-    // In files of earlier versions `refused` is one version, or null.
+    // In files of earlier releases `refused` is one version, or null.
     const known = (state: Partial<SourceState>): SourceState => ({ ...unknownState, ...state, refused: [state.refused ?? []].flat() });
     return Object.fromEntries(Object.entries(states).map(([name, state]) => [name, known(state)]));
   } catch {

@@ -1,4 +1,4 @@
-/** What is here of each source, and how it is brought up to date: fetched, or looked at where it is a file. */
+/** The stock of each source: the versions that are here, and their refresh. A source with a URL is fetched, a local file is looked at. */
 
 import { access, constants, stat } from "node:fs/promises";
 import {
@@ -29,7 +29,7 @@ import { UpdateStock } from "./update-stock.ts";
 export interface SourceStockDeps {
   readonly states: SourceStates;
   readonly fetching: Omit<FetchContext, "signal" | "onProgress">;
-  /** Null: nobody asks for them. */
+  /** Null: nothing is measured. */
   readonly metrics: Pick<
     IngestMetrics,
     "fetches" | "failuresInARow" | "fetchedBytes" | "fetchSeconds" | "sourceSuccess" | "sourceNext" | "listSources"
@@ -40,29 +40,29 @@ export interface SourceStockDeps {
     error(fields: object, message: string): void;
   };
   readonly clock: { now(): number };
-  /** What the sessions of RTR sources have; absent: there are none, and who runs asks the caches. */
+  /** Data of the RTR sessions; absent: there are no sessions, and a run asks the caches itself. */
   readonly rtr?: Pick<RtrSources, "stock">;
-  /** What is stored of uploads; absent: nothing is. */
+  /** State of the stored uploads; absent: there are none. */
   readonly stored?: StoredStock | undefined;
   readonly random?: () => number;
 }
 
-/** Of dumps that refer to geofeeds. */
+/** Format of dumps that refer to geofeeds. */
 const referringFormat = "rpsl-geofeeds";
-/** Servers asked at a time; one request at a time to each. */
+/** Most servers that are asked at the same time; each gets one request at a time. */
 const hostsMax = 4;
-/** What a run could not use may be tried again after so long: the fault may have been ours. */
+/** A version that a run could not use is tried again after this time: the fault may have been ours. */
 const refusedMsMax = 86_400_000;
 
-/** A source that left the list may come back, or be of another list that somebody imports by hand. */
+/** Time for which an unlisted source is kept: it may come back, or be in another list that somebody imports by hand. */
 const unlistedMsMax = 7 * 86_400_000;
 const forgottenEveryMs = 3_600_000;
 
 export interface RefreshOptions {
   readonly onProgress?: NonNullable<FetchContext["onProgress"]>;
-  /** Called with each source's name as soon as it is here or has failed. */
+  /** Called with the name of each source as soon as it is here or has failed. */
   readonly onAnswered?: (source: string) => void;
-  /** Somebody asked for it: geofeeds are asked for too, also if their time has not come. */
+  /** A person requested it: geofeeds are fetched too, even before they are due. */
   readonly asksForAll?: boolean;
 }
 
@@ -86,7 +86,7 @@ export class SourceStock {
     return this.#deps.states.get(source);
   }
 
-  /** Begins and ends series of metrics, so that there are those of the sources of this list. */
+  /** Adds and removes series of metrics, so that there are exactly those of the listed sources. */
   async measure(sources: readonly SourceConfig[]): Promise<void> {
     const { metrics } = this.#deps;
     if (metrics === null) return;
@@ -97,25 +97,26 @@ export class SourceStock {
     metrics.listSources(new Map(await Promise.all(listed)));
   }
 
-  /** Why a run could not use the newest version that is here; null: it could, or none has tried. */
+  /** Why a run could not use the newest version that is here; null: it could, or no run has tried. */
   async refusal(source: SourceConfig, newest = this.newest(source)): Promise<string | null> {
     const { refused } = this.state(source);
     const [last] = refused;
     if (last === undefined) return null;
-    // One of the files of updates was refused: it is none that is told by the version of all.
+    // A refused file of updates has a digest of its own, which is never the version of all files.
     if (source.section === "updates") return last.error;
     const file = await newest;
     return (file === null ? last : refused.find(({ sha256 }) => sha256 === file.sha256))?.error ?? null;
   }
 
-  /** What is here, also a version that a run could not use; null: nothing, or it cannot be read now. */
+  /** The newest version that is here, also one that a run could not use; null: there is none, or it cannot be read now. */
   newest(source: SourceConfig): Promise<ReadyFile | null> {
     return this.ready(source, true).catch(() => null);
   }
 
   /**
-   * Asks for the newest version of each. What fails is noted, logged and counted; resolves with the faults, by source. Rejects when it
-   * was stopped.
+   * Fetches or looks at the newest version of each source. Faults are noted, logged and counted.
+   *
+   * @returns the faults, by source. Rejects when it was stopped.
    */
   async refresh(
     sources: readonly SourceConfig[],
@@ -139,11 +140,11 @@ export class SourceStock {
     context: RefreshContext,
     onAnswered: (source: string, fault: Error | null) => void,
   ): Promise<void> {
-    // Who has a session is told; without one a run asks.
+    // RTR sessions receive their data; without a session, the run asks the cache.
     const sessionless = sources.filter(({ format }) => format !== "rtr" && format !== storedFormat);
-    // Of one server first what is wanted most often: VRPs do not wait for a table of routes.
+    // Sources with the shortest interval come first, so that VRPs do not wait for a table of routes from the same server.
     const asked = sessionless.toSorted((a, b) => a.intervalSeconds - b.intervalSeconds);
-    // Which updates are needed is known when their table is here.
+    // Tables come first: they decide which updates are needed.
     for (const isUpdates of [false, true]) {
       const turn = asked.filter(({ section }) => (section === "updates") === isUpdates);
       const byHost = Map.groupBy(turn, hostOf).values();
@@ -153,18 +154,18 @@ export class SourceStock {
         }
       };
       const workers = Array.from({ length: hostsMax }, work);
-      // When one was stopped, the others end first, so that the state is saved after the last change.
+      // After a stop, all workers end first, so that the state is saved after the last change.
       await Promise.all(workers).finally(() => Promise.allSettled(workers));
       context.signal.throwIfAborted();
     }
   }
 
-  /** The fetched version of a required source that a run last used, where a run could not use a newer one; null: there is none. */
+  /** The last good version of a required source that was fetched, for use if a run could not use a newer one; null: there is none. */
   async earlier(source: SourceConfig, beside?: string): Promise<ReadyFile | null> {
     return source.fetch === undefined || source.section === "updates" ? null : this.ready({ ...source, required: false }, false, beside);
   }
 
-  /** Removes what is here of sources that have not been in the list for a week. Looks once an hour, and never rejects. */
+  /** Removes the data of sources that have not been listed for a week. Does so at most once an hour, and never rejects. */
   async forgetUnlisted(sources: readonly SourceConfig[]): Promise<void> {
     const { states, fetching, clock, log } = this.#deps;
     const now = clock.now();
@@ -182,10 +183,10 @@ export class SourceStock {
   }
 
   /**
-   * What a run may read of the source.
+   * The file that a run may read of the source; null: there is none.
    *
-   * @param all  also versions that a run before could not use
-   * @param beside  `ReadyFile.beside`; absent: nothing beside the source decides whether it can be used
+   * @param all  also versions that an earlier run could not use
+   * @param beside  `ReadyFile.beside`; absent: whether the source can be used does not depend on other files
    */
   async ready(source: SourceConfig, all = false, beside?: string): Promise<ReadyFile | null> {
     if (source.format === "rtr") return this.#readyOfSession(source, all);
@@ -210,7 +211,7 @@ export class SourceStock {
     }
     const { downloads } = this.#deps.fetching;
     const { latest, good } = await readFilesOf(downloads, source.name);
-    // What was good once may be refused now, beside other sources.
+    // A version that was good before may be refused now, beside other sources.
     const usable = [latest, source.required ? null : good].find((file) => file !== null && isUsable(file.sha256));
     if (usable == null) return null;
     const isOther = good !== null && !source.required && good.sha256 !== usable.sha256;
@@ -220,7 +221,7 @@ export class SourceStock {
     return usable === latest ? ready : { ...ready, isEarlier: true };
   }
 
-  /** Learns from a run's end which versions are good, and which it could not use. */
+  /** Notes from the report of a run which versions are good, and which it could not use. */
   async settle(sources: readonly SourceConfig[], files: ReadyFiles, report: RunReport | null): Promise<void> {
     const { states, fetching, log, clock } = this.#deps;
     for (const source of sources) {
@@ -232,14 +233,14 @@ export class SourceStock {
         const isTaken = report?.sections.some(({ name, refused }) => name === sectionOf(source) && refused !== null) !== true;
         if (report?.snapshot != null && isTaken && source.fetch !== undefined && source.section !== "updates")
           await noteGood(fetching.downloads, source.name, file.referred?.dumpSha256 ?? file.sha256);
-        // That an earlier version is good says nothing of the newest one.
+        // A good earlier version says nothing about the newest one.
         const refused = this.state(source).refused.filter(({ sha256 }) => file.isEarlier === true && sha256 !== file.sha256);
         if (refused.length < this.state(source).refused.length) states.change(source, { refused });
       } else if (told.error !== null) {
         const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
-        // It was known, and left out.
+        // The run left out a file that was refused before.
         if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
-        // Written while the run read it.
+        // The file was written while the run read it.
         const isOtherNow = told.state === "failed" && told.sha256 !== null && told.sha256 !== file.sha256;
         const isAway = isOtherNow || (this.state(source).file !== null && !(await canBeRead(source)));
         const refused = {
@@ -250,7 +251,7 @@ export class SourceStock {
           beside: file.beside,
           ...(isAway && { isAway }),
         };
-        // Where that cannot be read now, the other one is tried again.
+        // If the list of versions cannot be read now, the other version is tried again.
         const here = await this.#versionsOf(source).catch((): string[] => []);
         const isOther = (version: string) => here.includes(version) && version !== sha256 && version !== told.sha256;
         states.change(source, { refused: [refused, ...this.state(source).refused.filter((one) => isOther(one.sha256))] });
@@ -261,7 +262,7 @@ export class SourceStock {
     await states.save();
   }
 
-  /** Of a fetched source: the versions that `ready` chooses from. */
+  /** The versions of a fetched source that `ready` chooses from. */
   async #versionsOf(source: SourceConfig): Promise<readonly string[]> {
     if (source.fetch === undefined || source.section === "updates") return [];
     const { latest, good } = await readFilesOf(this.#deps.fetching.downloads, source.name);
@@ -269,7 +270,7 @@ export class SourceStock {
     return source.format === referringFormat ? files.map((await this.#feedsOf(source).now()).versionOf) : files;
   }
 
-  /** Relative to the version of their table that a run would read. */
+  /** The updates that apply to the version of their table that a run would read. */
   async #readyUpdates(source: SourceConfig, table: SourceConfig, all: boolean): Promise<ReadyFile | null> {
     const ready = await this.ready(table, all);
     if (ready === null) return null;
@@ -277,7 +278,7 @@ export class SourceStock {
     return this.#updates.ready(source, ready.location, refused ?? null);
   }
 
-  /** A version that a run failed with is tried again: what failed was the store. */
+  /** A version that a run failed with is tried again, because the fault was the store's. */
   async #readyOfStored(all: boolean): Promise<ReadyFile | null> {
     const version = (await this.#deps.stored?.version(all)) ?? null;
     return version === null ? null : storedFile(version);
@@ -297,7 +298,7 @@ export class SourceStock {
     return Math.abs(this.#deps.clock.now() - refused.at) < refusedMsMax;
   }
 
-  /** Null when it went well. Rejects when it was stopped. */
+  /** @returns the fault; null: it succeeded. Rejects when it was stopped. */
   async #refreshOne(source: SourceConfig, context: RefreshContext): Promise<Error | null> {
     const { states, clock, metrics, log } = this.#deps;
     const { signal, onProgress } = context;
@@ -344,7 +345,7 @@ export class SourceStock {
     return feeds;
   }
 
-  /** What fails of a geofeed is no fault of its source. */
+  /** A geofeed that fails is not a fault of its source. */
   async #refreshFeeds(source: SourceConfig, { signal, onProgress, asksForAll }: RefreshContext): Promise<void> {
     const { fetching, log } = this.#deps;
     const { file } = this.state(source);
@@ -354,7 +355,7 @@ export class SourceStock {
         ? file && { path: source.location, sha256: file.sha256 }
         : latest && { path: pathOf(fetching.downloads, source.name, latest), sha256: latest.sha256 };
     if (dump === null) return;
-    // A file is looked at each minute, and its geofeeds are of other hosts.
+    // A local file is looked at each minute; its geofeeds, which are on other servers, are fetched at its interval.
     const restMs = source.fetch === undefined && !asksForAll ? source.intervalSeconds * 1_000 : 0;
     const outcome = await this.#feedsOf(source).refresh(dump, source, { ...fetching, signal, onProgress, restMs });
     if (outcome === null) return;
@@ -376,7 +377,7 @@ export class SourceStock {
     log.info({ ...fields, ...(notes.length > 0 && { notes }) }, changed ? "source fetched" : "source unchanged");
   }
 
-  /** All steps since the oldest version of the table that a run may read; none while there is no table. */
+  /** Fetches all steps since the oldest version of the table that a run may read; nothing while there is no table. */
   async #fetchUpdates(
     source: RemoteSource,
     table: SourceConfig,
@@ -397,25 +398,25 @@ export class SourceStock {
       throw error.code === "ENOENT" ? new Error(`${location}: no such file`) : error;
     });
     const { mtimeMs, size } = found;
-    // A pipe or a device may have no end.
+    // A pipe or a device may never end.
     if (!found.isFile() && !(section === "updates" && found.isDirectory())) throw new Error(`${location}: expected a file`);
-    // Of updates each file is looked at when it is asked what there is.
+    // Each file of updates is looked at in `ready`.
     if (section === "updates") return;
     const { file, refused } = this.state(source);
     if (file?.mtimeMs === mtimeMs && file.size === size && !refused.some(isOfAway)) return;
     const sha256 = await sha256Of(location);
-    // What is refused now: a run may have ended meanwhile.
+    // Reads `refused` again, because a run may have ended meanwhile.
     const kept = this.state(source).refused.filter((one) => !isOfAway(one));
     this.#deps.states.change(source, { file: { mtimeMs, size, sha256 }, refused: kept });
   }
 }
 
-/** Requests to one server go one after the other; files are of no server. */
+/** The server that requests queue for; empty for local files. */
 function hostOf({ fetch, location }: SourceConfig): string {
   return fetch === undefined ? "" : (URL.parse(location.replaceAll(/[{}]/g, ""))?.host ?? "");
 }
 
-/** False for a file of this machine that is not there, or that this process may not read. */
+/** False: a local file that is absent, or that this process may not read. */
 async function canBeRead({ fetch, location }: SourceConfig): Promise<boolean> {
   if (fetch !== undefined) return true;
   return await access(location, constants.R_OK).then(

@@ -1,4 +1,4 @@
-/** The work of one term of leading: the schedule, its runs with their threads, and the look at stored observations. */
+/** The work of one term of leading: the schedule, its runs with their threads, and the watch of stored observations. */
 
 import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
 import type { ObservationRepository } from "@netfacts/storage";
@@ -26,7 +26,7 @@ export interface TermWorkDeps
   readonly snapshots: RunManagerDeps["snapshots"] & Parameters<typeof measureKept>[0] & Pick<SnapshotStore, "discardUnpublished">;
   /** How a run's thread opens the same store. */
   readonly snapshotSource: StoreSource;
-  /** Undefined: none are read. */
+  /** Undefined: no observations are read. */
   readonly observations: LedObservations | undefined;
   readonly activation: Activation;
 }
@@ -88,7 +88,7 @@ export class TermWork {
     );
   }
 
-  /** Ends what the leader before left, then follows the schedule. @param onReady  called between both, unless the term has ended. */
+  /** Cleans up what the previous leader left, then follows the schedule. @param onReady  called between both, unless the term has ended */
   async start(onReady: () => void = () => {}): Promise<void> {
     const { signal } = this.#term;
     await this.runs.takeOver();
@@ -100,12 +100,12 @@ export class TermWork {
     await this.lead.follow(this.runs, signal);
   }
 
-  /** Ends what is under way; nothing of it is published then. */
+  /** Stops work in progress; nothing of it is published. */
   async stop(): Promise<void> {
     await Promise.all([this.lead.stop(), this.runs.stop(), this.#stored?.stop()]);
   }
 
-  /** What a failed run stored takes no room from the next one. Called while no other process runs in the folder. */
+  /** Removes what a failed run stored, so that the next run has the space. Call it while no other process runs in the folder. */
   async #discard({ confirm, signal }: Parameters<RunManagerDeps["execute"]>[0]): Promise<void> {
     const { snapshots, log } = this.#deps;
     try {
@@ -116,7 +116,7 @@ export class TermWork {
     }
   }
 
-  /** For the end of the term: nothing looks at the store and no thread waits any more. */
+  /** Call it at the end of the term: stops the watch of the store and the waiting threads. */
   async close(): Promise<void> {
     await Promise.all([this.#stored?.stop(), this.#threads.close()]);
   }

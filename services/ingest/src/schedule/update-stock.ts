@@ -1,4 +1,4 @@
-/** What is here of the updates behind a table: files of a folder, or what was fetched. */
+/** The stock of the updates of a table: files of a folder, or fetched files. */
 
 import { stat } from "node:fs/promises";
 import { pathOf, readFilesOf, readSteps, usableSteps } from "../fetch/index.ts";
@@ -7,12 +7,12 @@ import type { SourceConfig, UpdateFiles } from "../sources/index.ts";
 import { digestOfAll, filesSince, firstTimestamp, listUpdateFiles, sha256Of } from "../updates/update-files.ts";
 import type { RefusedVersion } from "./source-state.ts";
 
-/** A file as it was when it was looked at. */
+/** A file as it was when it was last looked at. */
 interface Looked {
   readonly mtimeMs: number;
   readonly size: number;
   readonly from: number | null;
-  /** Null: nobody has asked for it. */
+  /** Null: not computed yet. */
   sha256: string | null;
 }
 
@@ -20,23 +20,23 @@ type Found = UpdateFiles & Pick<ReadyFile, "url" | "fetchedAt">;
 
 export class UpdateStock {
   readonly #downloads: string;
-  /** By path: a file that was looked at is not read again until it is another. */
+  /** By path: a file is read again only when its time or size has changed. */
   readonly #looked = new Map<string, Looked>();
-  /** By source, the files that there were last. */
+  /** By source: the files that were there at the last look. */
   readonly #filesOf = new Map<string, readonly string[]>();
 
   constructor(downloads: string) {
     this.#downloads = downloads;
   }
 
-  /** Unix seconds of a table's first record; null where that cannot be read. */
+  /** Unix seconds of a table's first record; null if that cannot be read. */
   async timeOf(table: string): Promise<number | null> {
     return (await this.#look(table))?.from ?? null;
   }
 
   async #sha256Of(path: string): Promise<string> {
     const looked = await this.#look(path);
-    // What went a moment ago is read by nobody.
+    // The file was removed a moment ago: nothing will read it.
     if (looked === null) return "";
     if (looked.sha256 !== null) return looked.sha256;
     looked.sha256 = await sha256Of(path);
@@ -44,10 +44,10 @@ export class UpdateStock {
   }
 
   /**
-   * What a run may read. Its digest is of the files that the table needs.
+   * The updates that a run may read. The digest covers only the files that the table needs.
    *
-   * @param refused  a version that no run could use: a file, or all of them; null: there is none.
-   * @returns null where there is nothing, or nothing that is not refused
+   * @param refused  a version that no run could use: that of one file, or of all; null: there is none.
+   * @returns null if there are none, or none that is not refused
    */
   async ready(source: SourceConfig, table: string, refused: RefusedVersion | null): Promise<ReadyFile | null> {
     const since = await this.timeOf(table);
@@ -67,12 +67,12 @@ export class UpdateStock {
     return { ...base, updates: { files: files.slice(0, files.indexOf(file)), missing, refused: { file, error: refused.error } } };
   }
 
-  /** Of a file that was ready. */
+  /** The digest of a file that was `ready`; null: it is not known. */
   digestOf(path: string): string | null {
     return this.#looked.get(path)?.sha256 ?? null;
   }
 
-  /** Drops what is known of files that went. */
+  /** Drops the state of files that were removed. */
   #forget(source: string, files: readonly string[]): void {
     const here = new Set(files);
     for (const path of this.#filesOf.get(source) ?? []) if (!here.has(path)) this.#looked.delete(path);
@@ -94,7 +94,7 @@ export class UpdateStock {
     return { files: files.map(({ path }) => path), missing, url: newest?.url ?? null, fetchedAt: newest?.fetchedAt ?? null };
   }
 
-  /** Null for what is not there any more. */
+  /** Null: the file does not exist any more. */
   async #look(path: string): Promise<Looked | null> {
     const found = await stat(path).catch(() => null);
     if (found === null) return null;
