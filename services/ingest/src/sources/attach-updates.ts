@@ -1,10 +1,10 @@
-/** Which source of routes each source of updates is applied to. */
+/** Finds the source of routes that each source of updates is applied to. */
 
 import type { SourceConfig } from "./config.ts";
 import type { FaultList, MappingReader } from "./mapping.ts";
 import { didYouMean } from "./suggestion.ts";
 
-/** A source of updates as the file has it. `appliesTo`: the name that it gives, null where it gives none. */
+/** A source of updates as listed. `appliesTo`: the name in the list; null: it has none. */
 export interface ListedUpdates {
   readonly source: SourceConfig;
   readonly members: MappingReader;
@@ -12,9 +12,10 @@ export interface ListedUpdates {
 }
 
 /**
- * Sets `appliesTo` of each. What names none goes with the only source of routes. A table takes the updates of one source: those of two could not be put in order.
+ * Sets `appliesTo` of each. Updates that name no table apply to the only source of routes. A table takes the updates of one source: those of two
+ * could not be put in order.
  *
- * @param lineByName  of all sources, those with faults too: of these no more is said.
+ * @param lineByName  all sources, also those with faults: a reference to a source with faults is not reported as well.
  */
 export function attachUpdates(
   updates: readonly ListedUpdates[],

@@ -1,4 +1,4 @@
-/** What `sources.yaml` says, once it was found free of faults. */
+/** The configuration in `sources.yaml`, after it was found free of faults. */
 
 import type { Prefix } from "@netfacts/address";
 import type { SectionName } from "@netfacts/snapshot";
@@ -6,15 +6,15 @@ import type { ReferredFeed } from "../readers/referred-geofeeds.ts";
 import type { FetchSettings } from "./fetch-settings.ts";
 import type { BuiltFormat, SourceSection, storedFormat } from "./sections.ts";
 
-/** Files of updates in the order of their times, and what their publisher does not have; null: its steps are not known. Times are Unix seconds. */
+/** Files of updates in the order of their times, and gaps that their publisher has; null: its steps are not known. Times are Unix seconds. */
 export interface UpdateFiles {
   readonly files: readonly string[];
   readonly missing: readonly { readonly from: number; readonly to: number }[] | null;
-  /** The file behind these, where a run before could not use it. */
+  /** The file after these, if an earlier run could not use it. */
   readonly refused?: { readonly file: string; readonly error: string };
 }
 
-/** What a list of ranges says of its prefixes. */
+/** The type that a list of ranges gives its prefixes. */
 export interface RangeType {
   readonly type: string;
   readonly provider: string | null;
@@ -22,15 +22,15 @@ export interface RangeType {
   readonly confidence: number;
 }
 
-/** Of the file of a source that was fetched. */
+/** Origin of the file of a fetched source. */
 interface FetchedFrom {
-  /** As it may be shown. */
+  /** Without secrets. */
   readonly url: string;
   /** Unix ms. */
   readonly fetchedAt: number;
-  /** The version that a run last used; null where it is this one, or none. `isTakenBack`: by a rollback. */
+  /** The version that a run last used; null: it is this one, or there is none. `isTakenBack`: a rollback took it back. */
   readonly lastGood: { readonly location: string; readonly isTakenBack?: true } | null;
-  /** There is a newer one, which a run could not use. */
+  /** There is a newer version that no run could use. */
   readonly isEarlier: boolean;
 }
 
@@ -40,53 +40,53 @@ export interface SourceConfig {
   name: string;
   section: SourceSection;
   format: BuiltFormat | typeof storedFormat;
-  /** Absolute path of a file (of updates also of a folder), or a URL as it may be shown; several of RTR caches, separated by commas. */
+  /** Absolute path of a file (for updates also of a folder), or a URL without secrets; for RTR the caches, separated by commas. */
   location: string;
-  /** How it is fetched; absent for a file. */
+  /** How the source is fetched; absent for a local file. */
   fetch?: FetchSettings;
-  /** Of a source that was fetched, `location` being its file now. */
+  /** Set when the source was fetched: `location` is then the path of its file. */
   fetched?: FetchedFrom;
-  /** Of updates: the source of routes that they are applied to. */
+  /** For updates: the source of routes that they are applied to. */
   appliesTo?: SourceConfig;
-  /** Of updates that were fetched or looked at: what there is of them now. */
+  /** For updates that were fetched or looked at: the files that are here now. */
   updateFiles?: UpdateFiles;
-  /** Of an RTR source: why its session gave up the data. What was published of them is to be withdrawn. */
+  /** For an RTR source: why its session gave up the data. Its published data are to be withdrawn. */
   givenUp?: string;
-  /** Of a registry dump: the geofeeds that it refers to, as they are here now. */
+  /** For a registry dump: the geofeeds that it refers to, as they are here now. */
   feeds?: readonly ReferredFeed[];
-  /** Of stored observations: what tells this version of them from others. */
+  /** For stored observations: identifies their version. */
   storedVersion?: string;
-  /** False: its failure is a warning, and its last good data stay. */
+  /** False: a failure is a warning, and the last good data stay. */
   required: boolean;
   /** Time between two expected versions. */
   intervalSeconds: number;
-  /** Bound of the unpacked content; what is longer is refused. */
+  /** Bound of the decompressed content; a longer one is refused. */
   bytesMax: number;
-  /** Bound of the time one reading may take. */
+  /** Longest time of one reading. */
   secondsMax: number;
   /** A file with fewer records than (1 − this) × those of the last good one is refused. */
   shrinkMax: number;
   /** A file in which more than this share of the records break a rule is refused. */
   badRecordsMax: number;
-  /** As `shrinkMax`, for each kind of record by itself, where the reader counts kinds. */
+  /** As `shrinkMax`, for each kind of record separately, if the reader counts kinds. */
   kindShrinkMax: number;
-  /** Of delegated statistics: the share by which a file may differ from the counts in it; null: what is known of its registry. */
+  /** For delegated statistics: the share by which a file may differ from its own counts; null: the share known of its registry. */
   countErrorMax: number | null;
-  /** Of a list of ranges: what it says of each of them; null for all other sources. */
+  /** For a list of ranges: the type that it gives them; null for all other sources. */
   rangeType: RangeType | null;
-  /** Of locations and lists of ranges: prefixes that it may speak of; records of others are left out. Null: any. */
+  /** For locations and lists of ranges: prefixes that the source may speak of; other records are left out. Null: any. */
   covers: readonly Prefix[] | null;
   /** Age from which answers call the data stale; null: never. */
   staleAfterSeconds: number | null;
-  /** Unix seconds of what the file shows, for a file that does not say so itself; null: then the time it was last written. */
+  /** Time of the data in Unix seconds, for a file that does not contain it; null: the time at which the file was last written. */
   asOf: number | null;
-  /** How far ahead of this clock a time of its data may be. */
+  /** How far the time of its data may be ahead of our clock. */
   clockSkewMaxSeconds: number;
-  /** What becomes of a file with a later time: it is refused, or read with a warning and preferred to nothing. */
+  /** Treatment of a file with a later time: it is refused; or it is read with a warning, and preferred to no other source. */
   futureDates: "refuse" | "warn";
-  /** Looked at whenever the schedule looks: who writes the file says so. */
+  /** The source is looked at whenever the schedule looks: the program that writes its file calls the schedule. */
   isFollowed?: true;
-  /** Line of `sources.yaml` on which the source begins; 0: it stands in no list. */
+  /** Line of `sources.yaml` at which the source begins; 0: it is not in the list. */
   line: number;
 }
 
@@ -101,39 +101,39 @@ export interface SourcesConfig {
   file: string;
   /** In the order of the file. Of two sources that name the same AS number, the later wins. */
   sources: SourceConfig[];
-  /** Prefixes that a peer must carry at least to count as a full feed. */
+  /** Fewest prefixes that a peer must carry to count as a full feed. */
   fullFeedMin: PerFamily;
   /** Share of the largest peer's prefixes that a peer must carry to count as a full feed. */
   fullFeedShare: number;
-  /** Full-feed peers that must see a prefix for it to be the match of an address, where there are ten or more of them. */
+  /** Full-feed peers that must see a prefix before an address can match it, if there are at least ten such peers. */
   matchPeersMin: number;
-  /** Upstreams that are kept of each origin of a prefix, the most frequent ones. */
+  /** Most upstreams that are kept for each origin of a prefix: the most frequent ones. */
   upstreamsMax: number;
-  /** How long before the newest table something that is no longer announced was last seen to be kept in the history; null: whenever. */
+  /** The history keeps what was last seen within this time before the newest table; null: everything. */
   historyKeptSeconds: number | null;
-  /** By section: what it may lose of the last snapshot's records at most; what is not here, as much as the loosest of its sources. */
+  /** By section: the largest share of the last snapshot's records that it may lose. Absent: the largest share that one of its sources may lose. */
   sectionShrinkMax: Partial<Record<SectionName, number>>;
-  /** Of observations and geofeeds, the one that counts where both know something. */
+  /** The kind that counts if both observations and geofeeds have a location. */
   locationsFirst: "observation" | "geofeed";
-  /** Time in which half of all prefixes are taken to move to another place. */
+  /** Time in which half of all prefixes are assumed to move to another place. */
   observationHalfLifeSeconds: number;
-  /** Observations that are older than the newest one by more than this are left out. */
+  /** Observations that are older than the newest one by more than this time are left out. */
   observationsKeptSeconds: number;
-  /** True: answers carry the warning `sample_data` with the data's date. */
+  /** True: answers carry the warning `sample_data`, with the date of the data. */
   sampleData: boolean;
 }
 
-/** One thing wrong in the file. Lines and columns count from 1; null: the file as a whole. */
+/** One fault of the file. Lines and columns count from 1; null: the file as a whole. */
 export interface SourcesFault {
   line: number | null;
   column: number | null;
   message: string;
 }
 
-/** Faults that a message names. */
+/** Most faults that a message lists. */
 const faultsMax = 50;
 
-/** Every fault of a `sources.yaml` at once, in the order of its lines; the message has one line for each of the first `faultsMax`. */
+/** All faults of a `sources.yaml`, in the order of its lines. The message has a line for each of the first `faultsMax`. */
 export class SourcesFileError extends Error {
   override readonly name = "SourcesFileError";
   readonly file: string;

@@ -1,4 +1,4 @@
-/** What `sources.yaml` says of a source that is fetched: its URL, and what is allowed on the way to it. */
+/** The settings of a fetched source in `sources.yaml`: its URL, and what is allowed when it is fetched. */
 
 import { resolve } from "node:path";
 import type { MappingReader } from "./mapping.ts";
@@ -7,17 +7,17 @@ import { hasTimes, templateFault, templateForm } from "./time-template.ts";
 
 /** How a source is fetched. */
 export interface FetchSettings {
-  /** As written, with whatever credentials it holds: never shown. Times in braces: `time-template.ts`. */
+  /** URL as written, with any credentials in it: never show it. It may contain times in braces (`time-template.ts`). */
   readonly url: string;
-  /** Seconds between two files whose names hold a time; 0 where the URL holds none. */
+  /** Seconds between two files whose names contain a time; 0: the URL contains none. */
   readonly everySeconds: number;
-  /** Addresses that are not global may be connected to. */
+  /** Whether addresses that are not global may be connected to. */
   readonly allowPrivate: boolean;
-  /** A redirect from https to http is followed. */
+  /** Whether a redirect from https to http is followed. */
   readonly allowDowngrade: boolean;
   /** Whether the digest in `<url>.md5` is compared. */
   readonly md5: "required" | "if-present" | "no";
-  /** Absolute path of certificates (PEM) that are trusted beside the usual ones; null: none. */
+  /** Absolute path of certificates (PEM) that are trusted in addition to the default ones; null: none. */
   readonly caFile: string | null;
   /** Absolute path of a file with the value of the header Authorization; null: none. */
   readonly authorizationFile: string | null;
@@ -28,7 +28,7 @@ export const fetchKeys = ["every", "allow_private", "allow_downgrade", "md5", "c
 
 export type Fault = (key: string, message: string) => void;
 
-/** Null where the URL itself is at fault. */
+/** @returns null if the URL itself is invalid */
 export function readFetchSettings(
   members: MappingReader,
   url: string,
@@ -64,15 +64,15 @@ export function readFetchSettings(
 function urlFault(url: string): string | null {
   const wrong = templateFault(url);
   if (wrong !== null) return wrong;
-  // Braces stand for digits, which are allowed wherever braces are of use.
+  // Braces stand for digits, which are valid in every place where braces are useful.
   const parsed = URL.parse(url.replaceAll(/[{}]/g, ""));
   return parsed === null || parsed.hostname === "" ? "is not a URL" : null;
 }
 
-/** Words in the name of a query parameter whose value is not shown. */
+/** Words in the name of a query parameter whose value is secret. */
 const secretName = /key|token|secret|pass|sig|auth|cred/i;
 
-/** The URL as it may be shown: without user, password, fragment, and values of parameters that sound secret. */
+/** The URL without secrets: without user, password, fragment, and the values of parameters with a secret name. */
 export function shownUrl(text: string): string {
   return text
     .replace(/^([a-z]+:\/\/)[^/?#]*@/i, "$1")

@@ -1,4 +1,4 @@
-/** `sources.yaml`: which files make the dataset, and within which bounds each is trusted. */
+/** `sources.yaml`: the files that make up the dataset, and the bounds within which each is trusted. */
 
 export {
   type PerFamily,

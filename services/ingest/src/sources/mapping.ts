@@ -1,10 +1,10 @@
-/** Reads the members of one YAML mapping: each by its key, what is wrong noted with its place, nothing thrown. */
+/** Reads the members of a YAML mapping, each by its key. Faults are noted with their place; nothing is thrown. */
 
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from "yaml";
 import type { SourcesFault } from "./config.ts";
 import { didYouMean } from "./suggestion.ts";
 
-/** The faults found so far, and how to turn a node into a place. */
+/** The faults found so far; turns offsets into lines and columns. */
 export class FaultList {
   readonly faults: SourcesFault[] = [];
   readonly #lines: LineCounter;
@@ -41,7 +41,7 @@ export class MappingReader {
   readonly #what: string;
   readonly #document: Document;
 
-  /** @param what  how a fault names the mapping: "a source". */
+  /** @param what  name of the mapping in faults: "a source". */
   constructor(document: Document, map: YAMLMap, what: string, known: readonly string[], faults: FaultList) {
     this.#document = document;
     this.#faults = faults;
@@ -61,20 +61,20 @@ export class MappingReader {
     return this.#members.has(key);
   }
 
-  /** Where the member's value stands, or its key where it has none. */
+  /** Offset of the member's value; of its key if it has no value. */
   offsetOf(key: string): number {
     const member = this.#members.get(key);
     return member?.node?.range?.[0] ?? member?.offset ?? this.offset;
   }
 
-  /** The member as `accept` reads it; null, with the fault noted, where it is missing or not as expected. */
+  /** The member as `accept` reads it. Null, and a fault is noted, if it is missing or not as expected. */
   need<T>(key: string, expected: string, accept: (value: unknown) => T | null): T | null {
     if (this.#members.has(key)) return this.read(key, expected, accept);
     this.#faults.at(this.offset, `${this.#what} has no "${key}"; expected ${expected}`);
     return null;
   }
 
-  /** As `need`, but null without a fault where the member is missing. */
+  /** As `need`, but without a fault if the member is missing. */
   read<T>(key: string, expected: string, accept: (value: unknown) => T | null): T | null {
     const member = this.#members.get(key);
     if (member === undefined) return null;
@@ -84,19 +84,19 @@ export class MappingReader {
     return accepted;
   }
 
-  /** A member that is itself a mapping; null where it is missing or, with the fault noted, anything else. */
+  /** A member that is itself a mapping. Null if it is missing; null, and a fault is noted, if it is anything else. */
   mapping(key: string, known: readonly string[]): MappingReader | null {
     const map = this.read(key, `a mapping with ${known.join(", ")}`, (value) => (isMap(value) ? value : null));
     return map === null ? null : new MappingReader(this.#document, map, `"${key}"`, known, this.#faults);
   }
 }
 
-/** What an alias stands for. */
+/** The node that an alias stands for. */
 export function resolved(node: Node | null, document: Document): Node | null {
   return isAlias(node) ? (node.resolve(document) ?? null) : node;
 }
 
-/** A value as a fault shows it: short, on one line. */
+/** A value as faults show it: short, on one line. */
 function shown(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (typeof value === "object") return isMap(value) ? "a mapping" : isSeq(value) && value.items.length === 0 ? "an empty list" : "a list";

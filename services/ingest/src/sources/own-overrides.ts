@@ -1,15 +1,15 @@
-/** The operator's overrides of the control store as sources: behind all that `sources.yaml` lists, so that they win. */
+/** Makes sources of the operator's overrides in the control store. They come after all sources of `sources.yaml`, so that they win. */
 
 import { existsSync } from "node:fs";
 import type { SourceConfig, SourcesConfig } from "./config.ts";
 import { defaultClockSkewMaxSeconds, defaultSecondsMax } from "./defaults.ts";
 
-/** Sections that they say something of. No source of a list can have a name with a colon. */
+/** Sections that overrides have data for. No listed source can have a name with a colon. */
 const sections = ["as_names", "profiles"] as const;
 
 const bytesMax = 64 * 2 ** 20;
 
-/** @param file  null, or a file that need not be there: then the list stays as it is. */
+/** @param file  file of the overrides; if it is null or absent, the list stays as it is */
 export function withOverrides(config: SourcesConfig, file: string | null): SourcesConfig {
   if (file === null || !existsSync(file)) return config;
   const own = sections.map(

@@ -1,4 +1,4 @@
-/** Durations, sizes, shares and dates as people write them: `8h`, `4GiB`, `20%`, `2026-11-21`. Each reader answers null for anything else. */
+/** Durations, sizes, shares and dates as people write them: `8h`, `4GiB`, `20%`, `2026-11-21`. Each reader returns null for anything else. */
 
 const secondsPerUnit = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 const bytesPerUnit = {
@@ -14,7 +14,7 @@ const bytesPerUnit = {
   TiB: 2 ** 40,
 } as const;
 
-/** Ten years: longer is a slip of the pen. */
+/** Ten years: a longer duration is a mistake. */
 const secondsMax = 10 * 365 * 86_400;
 
 export const durationForm = "a duration such as 90s, 30m, 8h, 1d or 2w";
@@ -22,7 +22,7 @@ export const sizeForm = "a size such as 500MB or 4GiB, or a number of bytes";
 export const instantForm = "a date such as 2026-11-21, or a time such as 2026-11-21T08:00:00Z";
 export const shareForm = "a share such as 0.2 or 20%";
 
-/** Whole seconds, more than none and at most ten years. A bare number has no unit and is refused. */
+/** Whole seconds, from 1 to ten years. A bare number has no unit and is refused. */
 export function readDuration(value: unknown): number | null {
   const match = typeof value === "string" ? /^(\d{1,12})(s|m|h|d|w)$/.exec(value) : null;
   if (match === null) return null;
@@ -30,7 +30,7 @@ export function readDuration(value: unknown): number | null {
   return seconds >= 1 && seconds <= secondsMax ? seconds : null;
 }
 
-/** Whole bytes, more than none. */
+/** Whole bytes, at least 1. */
 export function readSize(value: unknown): number | null {
   const match = typeof value === "string" ? /^(\d{1,15}(?:\.\d{1,3})?) ?([kKMGT]?i?B)$/.exec(value) : null;
   const unit = match?.[2] ?? "B";
@@ -46,10 +46,10 @@ export function readShare(value: unknown): number | null {
   return typeof share === "number" && share >= 0 && share <= 1 ? share : null;
 }
 
-/** Unix seconds of a day (its beginning, UTC) or of a second in UTC. */
+/** Unix seconds of a day (its beginning in UTC), or of a second in UTC. */
 export function readInstant(value: unknown): number | null {
   if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}Z)?$/.test(value)) return null;
   const ms = Date.parse(value);
-  // Date.parse carries the 31st of February over into March: only what reads back as it was written exists.
+  // Date.parse turns 31 February into a day of March: a date exists only if it is formatted as it was written.
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value.replace("Z", "")) ? ms / 1000 : null;
 }

@@ -1,4 +1,4 @@
-/** Reads `sources.yaml`: every fault of it at once, each with its line and what is expected there. */
+/** Reads `sources.yaml`. Reports all its faults at once, each with its line and what is expected there. */
 
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
@@ -50,7 +50,7 @@ import {
 import { didYouMean } from "./suggestion.ts";
 import { unknownAliases, yamlFaults } from "./yaml-faults.ts";
 
-/** A list of sources is a page or two; a megabyte is another file. */
+/** A list of sources is a page or two; a file of a megabyte is something else. */
 const fileBytesMax = 2 ** 20;
 
 const topKeys = [
@@ -92,10 +92,10 @@ const sourceKeys = [
 ] as const;
 
 /**
- * Reads and checks the file and, `now`, that the files it requires exist; `later` leaves that to who reads them. Throws
- * `SourcesFileError` with every fault.
+ * Reads and checks the file. `now`: also checks that the files of required sources exist; `later`: leaves this to the readers.
  *
- * @param options.overrides  file of the operator's overrides, which become sources behind those of the list where it is there.
+ * @param options.overrides  file of the operator's overrides; if it exists, they become sources after those of the list.
+ * @throws SourcesFileError with every fault.
  */
 export async function readSources(
   path: string,
@@ -108,7 +108,7 @@ export async function readSources(
   const faults = new FaultList(lines);
   for (const { offset, message } of yamlFaults(document.errors)) faults.at(offset, message);
   for (const offset of unknownAliases(document)) faults.at(offset, "not YAML: an alias (*) without its anchor (&) in front of it");
-  // What a file with broken syntax means beyond the break is a guess: only the syntax is told.
+  // After a syntax error the meaning of the rest is a guess, so that only syntax errors are reported.
   if (faults.faults.length > 0) throw new SourcesFileError(file, faults.sorted());
 
   const top = document.contents === null ? null : resolved(document.contents as Node, document);
@@ -135,7 +135,7 @@ export async function readSources(
     const appliesTo = members.read("applies_to", "the name of a source of routes", readName);
     if (source.section === "updates") updates.push({ source, members, appliesTo });
     else if (members.has("applies_to")) faults.at(members.offsetOf("applies_to"), "applies_to: is only for a source of updates");
-    // The last good data of an optional source stay when its file is away; that is told by the run, not here.
+    // An optional source keeps its last good data when its file is unavailable; the run reports that, not this check.
     if (files === "now" && source.required && source.fetch === undefined && source.format !== "rtr")
       await checkFile(source, (message) => faults.at(members.offsetOf("location"), `location: ${message}`));
   }
@@ -169,7 +169,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** Place of the first byte that is no UTF-8, in characters from 1. */
+/** Column of the first byte that is not UTF-8, in characters from 1. */
 function columnOfOdd(line: Buffer): number {
   let end = line.length;
   while (end > 0 && !isUtf8(line.subarray(0, end))) end--;
@@ -211,7 +211,7 @@ function readSectionShrinkMax(reader: MappingReader): SourcesConfig["sectionShri
   return Object.fromEntries(told.filter(([, share]) => share !== null));
 }
 
-/** One source; null where a member without a default is missing or wrong. */
+/** Reads one source; null if a member without a default is missing or wrong. */
 function readSource(members: MappingReader, faults: FaultList, folder: string, lineByName: Map<string, number>): SourceConfig | null {
   const line = faults.lineOf(members.offset);
   const name = members.need("name", "a unique name of letters, digits, dots, dashes and underscores, other than override", readName);
@@ -249,7 +249,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
   const futureDates = members.read("future_dates", "refuse or warn", (value) => (value === "refuse" || value === "warn" ? value : null));
   if (name === null || kind === null || place === null) return null;
 
-  // Where each file of updates is so long, another is to be expected as often.
+  // A new version is expected as often as there is a new file of updates.
   const every = kind.section === "updates" ? place.fetch?.everySeconds || null : null;
   const intervalSeconds = interval ?? every ?? readingOf(kind.section).intervalSeconds;
   return {
@@ -260,7 +260,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     intervalSeconds,
     bytesMax: bytesMax ?? readingOf(kind.section).bytesMax,
     secondsMax: secondsMax ?? defaultSecondsMax,
-    // How many updates there are since the table says nothing of their being whole.
+    // The number of updates since the table does not show whether they are complete.
     shrinkMax: shrinkMax ?? (isStanding(kind.format) || kind.section === "updates" ? 1 : defaultShrinkMax),
     kindShrinkMax: kindShrinkMax ?? shrinkMax ?? (isSteady(kind.format) ? defaultSteadyShrinkMax : defaultShrinkMax),
     badRecordsMax,
@@ -278,7 +278,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
   };
 }
 
-/** What a list of ranges says of them; null for other sources, and with the fault noted where the type is missing or wrong. */
+/** The type that a list of ranges gives its prefixes. Null for other sources; null, and a fault is noted, if the type is missing or wrong. */
 function readRangeType(
   members: MappingReader,
   kind: { readonly section: SourceSection; readonly format: BuiltFormat } | null,

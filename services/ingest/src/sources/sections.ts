@@ -1,4 +1,4 @@
-/** What a source may say that it is for: the sections of `sources.yaml`, their formats, and the bounds where the file names none. */
+/** The sections of `sources.yaml`, the formats of each, and its default bounds. */
 
 import type { ImportedSection, SectionName } from "@netfacts/contracts";
 
@@ -7,24 +7,24 @@ const hour = 3600;
 const day = 24 * hour;
 
 interface SectionSources {
-  /** How this version reads it; absent: it does not. */
+  /** How this version reads the section; absent: it does not. */
   readonly reading?: {
-    /** The formats that it reads. */
+    /** The formats that this version reads. */
     readonly formats: readonly string[];
-    /** Bound of the uncompressed content where a source names none: about four times the largest public file. Of updates all files together. */
+    /** Default bound of the decompressed content: about four times the largest public file. For updates, the bound of all files together. */
     readonly bytesMax: number;
-    /** How often the public sources publish, in seconds. */
+    /** Interval at which public sources publish, in seconds. */
     readonly intervalSeconds: number;
   };
-  /** Formats that fit the section, and that this version does not read. */
+  /** Formats that fit the section, but are not read by this version. */
   readonly otherFormats?: readonly string[];
 }
 
-/** Sections that are filled from the sources of another one, or that are part of another one. */
+/** Sections that a source can have. `aspas` is filled from sources of another section; `updates` are part of the routes. */
 type Listed<S extends SectionName> = Exclude<S, "aspas"> | "updates";
 
 const sections = {
-  // RIS tables: every 8 h, some 4 GiB.
+  // RIS tables: every 8 h, about 4 GiB.
   routes: { reading: { formats: ["mrt"], bytesMax: 16 * gibibyte, intervalSeconds: 8 * hour }, otherFormats: ["ris-live"] },
   updates: { reading: { formats: ["mrt"], bytesMax: 16 * gibibyte, intervalSeconds: 300 }, otherFormats: ["ris-live"] },
   allocations: { reading: { formats: ["delegated"], bytesMax: gibibyte, intervalSeconds: day } },
@@ -62,7 +62,7 @@ const sections = {
       intervalSeconds: 7 * day,
     },
   },
-  // The largest public geofeeds have ten MB. Of observations: some 7 million.
+  // The largest public geofeeds have ten MB. For observations, the bound is about 7 million of them.
   locations: {
     reading: { formats: ["geofeed", "rpsl-geofeeds", "observations", "observations-csv"], bytesMax: gibibyte, intervalSeconds: 7 * day },
   },
@@ -72,16 +72,16 @@ const sections = {
 type Sections = typeof sections;
 
 export type KnownSection = keyof Sections;
-/** What a source may say that it is for, and this version reads. */
+/** Sections of `sources.yaml` that this version reads. */
 export type SourceSection = { [S in KnownSection]: Sections[S] extends { readonly reading: unknown } ? S : never }[KnownSection];
-/** What a snapshot has, and sources are listed for. */
+/** Sections of a snapshot that sources can be listed for. */
 export type BuiltSection = Exclude<SourceSection, "updates">;
 export type BuiltFormat = Sections[SourceSection]["reading"]["formats"][number];
 
-/** Of the one source that no list has: observations that were uploaded. */
+/** Format of the one source that is never in a list: uploaded observations. */
 export const storedFormat = "stored-observations";
 
-/** What the operator changes by command or upload: overrides and stored observations. */
+/** Whether the operator changes the source by a command or an upload: overrides and stored observations. */
 export function isOperators({ format, isFollowed }: { readonly format: string; readonly isFollowed?: true }): boolean {
   return format === storedFormat || isFollowed === true;
 }
@@ -90,20 +90,17 @@ export function isOperators({ format, isFollowed }: { readonly format: string; r
 export type FormatMark = { readonly members: readonly string[] } | { readonly line: RegExp };
 
 interface FormatFacts {
-  /** Null: not by text. */
+  /** Null: not recognised by text. */
   readonly mark: FormatMark | null;
-  /**
-   * An operator writes it once and changes it when there is a reason: it is of no time, does not grow old beside data that do, and may
-   * shrink as it likes.
-   */
+  /** The operator writes the file, and changes it only for a reason. It has no date, does not become stale, and may shrink by any amount. */
   readonly standing?: true;
-  /** Hardly a record goes from one version to the next; it is text that nothing but its length protects from being cut. */
+  /** Records hardly ever disappear between two versions. The file is text, and only its length shows whether it was truncated. */
   readonly steady?: true;
-  /** A record may be repeated as often as its writer likes, and says no more by that: only its kinds tell whether a file has shrunk. */
+  /** Writers may repeat a record any number of times without saying more: only the counts by kind show whether a file has shrunk. */
   readonly repeats?: true;
 }
 
-/** Every format that is read. A file that several would recognise is of the first. */
+/** Every format that is read. If several recognise a file, the first one counts. */
 const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
   mrt: { mark: null },
   rtr: { mark: null },
@@ -128,22 +125,22 @@ const formatFacts: Readonly<Record<BuiltFormat, FormatFacts>> = {
   "prefix-list": { mark: { line: /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]*)(?:\/\d{1,3})?\s*(?:#|$)/i } },
   "rpsl-geofeeds": { mark: { line: /^(?:inetnum|inet6num):/i } },
   "name-list": { mark: { line: /^\d+\t/ }, steady: true },
-  // Without "AS", only what ends with a country as RIPE NCC's list does: many messages begin with a number.
+  // A line without "AS" must end with a country, as in RIPE NCC's list: many messages begin with a number.
   autnums: { mark: { line: /^(?:AS\d[\d.]*[ \t]|\d+ +\S.*, ?[A-Z]{2}\s*$)/ }, steady: true },
 };
 
-/** What a list of ranges, which has one type, says if its source names nothing else. Null: it must be named. */
+/** Defaults of a list of ranges, which has one type, if its source does not set it. Null: the source must set it. */
 interface RangeListDefaults {
   readonly type: string | null;
   readonly provider: string | null;
 }
 
-/** Of every format of network types; null: its lines name the types. */
+/** By format of network types; null: the lines of the format name the types. */
 const rangeLists: Readonly<Record<Sections["network_types"]["reading"]["formats"][number], RangeListDefaults | null>> = {
   "network-types-csv": null,
   "aws-ip-ranges": { type: "hosting", provider: "Amazon AWS" },
   "azure-service-tags": { type: "hosting", provider: "Microsoft Azure" },
-  // Google's clouds, its crawlers and other people's have the same form.
+  // Google's lists of clouds and crawlers, and lists of others, have the same form.
   "google-ip-ranges": { type: null, provider: null },
   "oracle-ip-ranges": { type: "hosting", provider: "Oracle Cloud" },
   "tor-exit-list": { type: "tor_exit", provider: null },
@@ -151,13 +148,13 @@ const rangeLists: Readonly<Record<Sections["network_types"]["reading"]["formats"
   geofeed: { type: null, provider: null },
 };
 
-/** What a list of ranges says if its source names nothing else; null: the source is no such list. */
+/** The defaults of a list of ranges; null: the source is not such a list. */
 export function rangeListOf(section: SourceSection, format: BuiltFormat): RangeListDefaults | null {
   const ofFormats: Partial<Readonly<Record<BuiltFormat, RangeListDefaults | null>>> = rangeLists;
   return section === "network_types" ? (ofFormats[format] ?? null) : null;
 }
 
-/** The formats that a text is recognised by, in the order in which it is compared with them. */
+/** The formats that a text can be recognised as, in the order of comparison. */
 export const formatMarks: readonly (readonly [format: BuiltFormat, mark: FormatMark])[] = Object.entries(formatFacts).flatMap(
   ([format, { mark }]) => (mark === null ? [] : [[format as BuiltFormat, mark] as const]),
 );
@@ -165,7 +162,7 @@ export const formatMarks: readonly (readonly [format: BuiltFormat, mark: FormatM
 export const knownSections = Object.keys(sections) as KnownSection[];
 export const sourceSections = knownSections.filter(isSourceSection);
 export const knownFormats: readonly string[] = [...new Set(knownSections.flatMap(formatsOf))];
-/** The formats that this version reads, of whatever section. */
+/** The formats that this version reads, for all sections. */
 export const builtFormats: readonly string[] = [...new Set(sourceSections.flatMap((section) => readingOf(section).formats))];
 
 export function isKnownSection(text: string): text is KnownSection {
@@ -176,12 +173,12 @@ export function isSourceSection(text: string): text is SourceSection {
   return isKnownSection(text) && "reading" in sections[text];
 }
 
-/** How this version reads the sources of a section. */
+/** Formats, bound and interval with which this version reads the sources of a section. */
 export function readingOf(section: SourceSection): NonNullable<SectionSources["reading"]> {
   return sections[section].reading;
 }
 
-/** Whether the file's form allows the format in the section, read by this version or not. */
+/** Whether `sources.yaml` may have the format in the section, whether this version reads it or not. */
 export function formatFits(section: KnownSection, format: string): boolean {
   return formatsOf(section).includes(format);
 }
@@ -191,17 +188,17 @@ function formatsOf(section: KnownSection): readonly string[] {
   return [...(reading?.formats ?? []), ...otherFormats];
 }
 
-/** Whether a file of the format stands until it is changed. */
+/** Whether a file of the format stays valid until it is changed. */
 export function isStanding(format: string): boolean {
   return Object.hasOwn(formatFacts, format) && formatFacts[format as BuiltFormat].standing === true;
 }
 
-/** Whether hardly a record of the format goes from one version to the next. */
+/** Whether records of the format hardly ever disappear between two versions. */
 export function isSteady(format: BuiltFormat): boolean {
   return formatFacts[format].steady === true;
 }
 
-/** Whether records of the format may be repeated, so that their number says nothing. */
+/** Whether records of the format may be repeated, so that their number has no meaning. */
 export function mayRepeat(format: string): boolean {
   return Object.hasOwn(formatFacts, format) && formatFacts[format as BuiltFormat].repeats === true;
 }
@@ -210,7 +207,7 @@ export function isBuiltFormat(section: SourceSection, format: string): format is
   return readingOf(section).formats.includes(format);
 }
 
-/** The section that a source has a part in: updates are part of the routes. */
+/** The section that a source contributes to: updates are part of the routes. */
 export function sectionOf({ section }: { readonly section: SourceSection }): BuiltSection {
   return section === "updates" ? "routes" : section;
 }

@@ -1,4 +1,4 @@
-/** Locations of dated files: `{yyyyMMdd}` and the like stand for a time in UTC, on a grid of so many seconds since midnight. */
+/** Locations of dated files: `{yyyyMMdd}` and similar patterns stand for a time in UTC, on a grid of seconds since midnight. */
 
 const patterns: Readonly<Record<string, (time: Date) => string>> = {
   yyyy: (time) => `${time.getUTCFullYear()}`,
@@ -8,7 +8,7 @@ const patterns: Readonly<Record<string, (time: Date) => string>> = {
   mm: (time) => twoDigits(time.getUTCMinutes()),
 };
 
-/** So many files before the newest are asked for; a publisher that is further behind has stopped. */
+/** Number of files before the newest that are tried; a publisher that is further behind has stopped. */
 export const stepsBackMax = 12;
 
 export const templateForm = "{yyyy}, {MM}, {dd}, {HH}, {mm}, or several of them in one such as {yyyyMMdd}";
@@ -17,23 +17,23 @@ export function hasTimes(template: string): boolean {
   return /[{}]/.test(template);
 }
 
-/** What is wrong with the braces; null where nothing is. */
+/** The fault of the braces; null: there is none. */
 export function templateFault(template: string): string | null {
   const rest = template.replaceAll(/\{((?:yyyy|MM|dd|HH|mm|[._-])+)\}/g, (whole, body: string) => (/[yMdHm]/.test(body) ? "" : whole));
   return hasTimes(rest) ? `expected ${templateForm} in braces` : null;
 }
 
 /**
- * The locations for a time, the newest first; one where the template has no times.
+ * The locations for a time, newest first; only one if the template has no times.
  *
- * @param every  seconds between two files; they are of the multiples of it since 00:00 UTC.
- * @param now    Unix ms.
+ * @param every  seconds between two files; their times are multiples of it since 00:00 UTC.
+ * @param now  Unix ms.
  */
 export function locationsAt(template: string, every: number, now: number): string[] {
   if (!hasTimes(template)) return [template];
   const newest = Math.floor(now / (every * 1_000)) * every * 1_000;
   const times = Array.from({ length: stepsBackMax + 1 }, (_, back) => new Date(newest - back * every * 1_000));
-  // A pattern may be coarser than the grid: then several times have one name.
+  // A pattern may be coarser than the grid: several times then have the same name.
   return [...new Set(times.map((time) => locationAt(template, time)))];
 }
 

@@ -1,4 +1,4 @@
-/** What is wrong with the syntax of a YAML file, in our words; the library's speak to programmers. */
+/** Describes syntax faults of a YAML file in plain words; the library's messages are for programmers. */
 
 import { type Document, type ErrorCode, visit, type YAMLError } from "yaml";
 
@@ -16,7 +16,7 @@ const words: Partial<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: "something is in the wrong place",
 };
 
-/** The faults by where they begin, each place and reason once. */
+/** The faults, keyed by place and reason, so that each appears once. */
 export function yamlFaults(errors: readonly YAMLError[]): { readonly offset: number; readonly message: string }[] {
   const faults = new Map<string, { offset: number; message: string }>();
   const deep = errors.find(({ code }) => code === "RESOURCE_EXHAUSTION");
@@ -27,7 +27,7 @@ export function yamlFaults(errors: readonly YAMLError[]): { readonly offset: num
   return [...faults.values()];
 }
 
-/** Where aliases stand that name no anchor in front of them: the library reads them as nothing. */
+/** Offsets of aliases without an anchor before them: the library reads them as nothing. */
 export function unknownAliases(document: Document): number[] {
   const anchors = new Set<string>();
   const offsets: number[] = [];
