@@ -11,19 +11,19 @@ import { printable, type ReaderReport, type SourceContent, SourceError, Tally } 
 export interface AsNameRecord {
   asn: number;
   name: string;
-  /** Two capitals, where the file tells one behind nearly every name. */
+  /** Two capital letters, if nearly every name of the file ends with a country; otherwise null. */
   country: string | null;
 }
 
-/** From this share of the names on, a `, XX` at their end is the country and not a word of the name ("…, SA"). */
+/** From this share of names on, a `, XX` at the end is the country, and not a word of the name ("…, SA"). */
 const countryShareMin = 0.9;
 
-/** Of one line. Text: what is wrong. */
+/** Splits one line; returns text to say what is wrong. */
 type SplitLine = (line: string) => readonly [asn: string, name: string] | string;
 
 const notNamed = "not an AS number and a name";
 
-/** Reads lines `asn<TAB>name`, without a third column; blank lines and lines that begin with `#` are passed over. Otherwise as `readAutnums`. */
+/** Reads lines `asn<TAB>name`, without a third column. Blank lines and lines that begin with `#` are ignored. Otherwise as `readAutnums`. */
 export function readNameList(content: SourceContent, sink: (record: AsNameRecord) => void): Promise<ReaderReport> {
   return readNames(content, sink, (line) => {
     const tab = line.indexOf("\t");
@@ -34,18 +34,19 @@ export function readNameList(content: SourceContent, sink: (record: AsNameRecord
 }
 
 /**
- * Reads lines such as `AS1     LVLT-1 - Level 3 Communications, Inc.`, `AS1.10 …` and `1 LVLT-1, US`, and hands each name to the sink once the
- * whole file was read; of several names of one AS the last stays. Runs of white space become one space. `ReadableText` corrects
- * texts that were encoded wrongly. Placeholders (`-Reserved AS-`, `AS3333` as the name of AS3333) are left out: they name nothing.
+ * Reads lines such as `AS1     LVLT-1 - Level 3 Communications, Inc.`, `AS1.10 …` and `1 LVLT-1, US`. Hands each name to the sink after the whole
+ * file was read; if an AS has several names, the last one stays. White space is reduced to single spaces. `ReadableText` corrects texts that were
+ * encoded wrongly. Placeholders (`-Reserved AS-`, or `AS3333` as the name of AS3333) are left out, because they name nothing.
  *
- * Throws `SourceError` for a file without names, for a web server's error message (`404 page not found` has the form of a name), with more bad lines than allowed, or cut within its last line.
+ * @throws SourceError for a file without names, for a web server's error message (`404 page not found` has the form of a name), with more bad lines
+ * than allowed, or truncated within its last line.
  */
 export function readAutnums(content: SourceContent, sink: (record: AsNameRecord) => void): Promise<ReaderReport> {
   const split: SplitLine = (line) => {
     const match = /^((?:AS)?\d[\d.]*)[ \t]+(.*)$/.exec(line);
     return match === null ? notNamed : [match[1] as string, match[2] as string];
   };
-  // So potaroo's list ends. It names nothing, so that half of it would do no harm.
+  // Potaroo's list ends with such a placeholder. It names nothing, so that half of it would do no harm.
   return readNames(content, sink, split, (line) => /[ \t]-.*-$/.test(line));
 }
 
@@ -95,7 +96,7 @@ async function readNames(
   };
 }
 
-/** Answers what is wrong as text. */
+/** Returns text to say what is wrong. */
 function readRecord(parts: ReturnType<SplitLine>): { asn: number; name: string } | string {
   if (typeof parts === "string") return parts;
   const asn = parseAsn(parts[0]);
@@ -118,6 +119,6 @@ function emit(names: ReadonlyMap<number, string>, sink: (record: AsNameRecord) =
 
 function isPlaceholder(asn: number, name: string): boolean {
   if (name === "" || /^-.*-(, ?[A-Z]{2})?$/.test(name)) return true;
-  // An expression per AS number would stay compiled for long: tens of megabytes of them.
+  // A regular expression per AS number would stay compiled for long: tens of megabytes of them.
   return name.replace(/, ?[A-Z]{2}$/i, "").toUpperCase() === `AS${asn}`;
 }

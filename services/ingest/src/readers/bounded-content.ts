@@ -1,17 +1,19 @@
-/** The pieces of a source within its bounds of size and time, with every failure told as the source's. */
+/** The chunks of a source within its bounds of size and time. Every failure is reported as one of the source. */
 
 import { ContentError } from "@netfacts/content";
 import { type SourceContent, SourceError } from "./reader-report.ts";
 
-/** Counts what went through; read it after or during the iteration. */
+/** Counts the content that passed; read it after or during the iteration. */
 export interface ContentMeter {
   bytes: number;
   seconds(): number;
 }
 
 /**
- * Passes the pieces on. Throws `SourceError` with the offset when the content is longer or takes longer than allowed, or
- * when the pieces cannot be had (a disk, damaged compression): then `cause` is the error beneath.
+ * Passes the chunks on.
+ *
+ * @throws SourceError with the offset if the content is longer or takes longer than allowed, or if it cannot be read (a disk, damaged compression):
+ * then `cause` is the original error.
  */
 export function boundedContent(content: SourceContent): { chunks: AsyncIterable<Uint8Array>; meter: ContentMeter } {
   const started = performance.now();
@@ -43,7 +45,7 @@ async function* pass(content: SourceContent, meter: ContentMeter): AsyncGenerato
   }
 }
 
-/** Damaged compression names the byte of the packed file; for anything else it is the last byte had. */
+/** For damaged compression the offset is in the compressed file; otherwise it is the end of what was read. */
 function unreadable(file: string, bytes: number, cause: unknown): SourceError {
   const { message } = cause as Error;
   if (!(cause instanceof ContentError)) return new SourceError(file, { offset: bytes }, message, { cause });

@@ -3,8 +3,8 @@
 import { printable } from "./reader-report.ts";
 
 /**
- * The fields of one line; null where a quote is not closed, or where something follows a closed one. A quoted field may hold commas and
- * doubled quotes; around what is not quoted white space is dropped.
+ * The fields of one line; null if a quote is not closed, or if text follows a closing quote. A quoted field may contain commas and doubled quotes.
+ * White space around unquoted fields is dropped.
  */
 export function splitCsvLine(line: string): string[] | null {
   if (!line.includes('"')) return line.split(",").map((field) => field.trim());
@@ -18,10 +18,12 @@ export function splitCsvLine(line: string): string[] | null {
   }
 }
 
-/** To be added to what is wrong with a first line: the line, and what it is separated by where that is no comma, as spreadsheets of many countries write it. */
+/**
+ * Hint to append to the fault of a first line: the line itself, and its separator if that is not a comma. Spreadsheets of many countries use others.
+ */
 export function firstLineHint(line: string): string {
   const found = `; found "${printable(line)}"`;
-  // Binary data may have any character.
+  // Binary data may contain any character, so that no separator is named.
   if (line.includes(",") || /[^\P{Cc}\t]/u.test(line)) return found;
   const separator = line.includes(";") ? "semicolons" : line.includes("\t") ? "tabs" : null;
   return separator === null ? found : `${found}; the fields are separated by ${separator}; use commas`;

@@ -1,15 +1,18 @@
-/** What a record of a registry can say at most: one absurd record would otherwise win over thousands of good ones. */
+/** Bounds of a record of a registry: a single absurd record would otherwise win over thousands of good ones. */
 
 import type { Address } from "@netfacts/address";
 
-/** IANA delegates IPv4 by /8, and no record that was seen is longer; a /7 leaves room for two that were joined. */
+/** IANA delegates IPv4 by /8, and no known record is longer. A /7 allows for two that were joined. */
 const ipv4AddressesMax = 2 ** 25;
-/** IANA delegates at most a /12 of IPv6 at a time; the longest record that was seen is a /13. */
+/** IANA delegates at most a /12 of IPv6 at a time; the longest known record is a /13. */
 const ipv6LengthMin = 11;
-/** IANA delegates 1,024 AS numbers at a time; the longest record that was seen has 3,072. */
+/** IANA delegates 1,024 AS numbers at a time; the longest known record has 3,072. */
 const asnsMax = 2 ** 16;
 
-/** Why a registry cannot have the range; null: it can. IANA's own records, in the combined file, say what no registry has. */
+/**
+ * Why a registry cannot hold the range; null: it can. Do not use it for IANA's own records in the combined file: they list space that no registry
+ * has.
+ */
 export function ipv4Excess(start: Address, end: Address): string | null {
   const [first, last] = [start.w0 >>> 24, end.w0 >>> 24];
   const isUnicast = first >= 1 && last < 224 && ![10, 127].some((reserved) => first <= reserved && reserved <= last);

@@ -1,4 +1,4 @@
-/** Counts of a delegated statistics file: what it claims to have against what it has, and the records that somebody holds. */
+/** Counts of a delegated statistics file: its own counts compared with its content, and the records that have a holder. */
 
 import type { DelegationRecord } from "./delegated.ts";
 
@@ -7,11 +7,11 @@ type Kind = DelegationRecord["kind"];
 /** The share by which a file may differ from the counts in it. */
 type CountError = Readonly<Record<Kind | "records", number>>;
 
-/** AFRINIC, APNIC, ARIN and RIPE NCC count exactly in every file that was seen. */
+/** AFRINIC, APNIC, ARIN and RIPE NCC count exactly in every known file. */
 const exact: CountError = { ipv4: 0, ipv6: 0, asn: 0, records: 0 };
 /** LACNIC counted 1,401 AS numbers too many in 2025 (9.2 %), and address blocks exactly. */
 const lacnicError: CountError = { ipv4: 0, ipv6: 0, asn: 0.15, records: 0.15 };
-/** Files that nobody here has seen: the combined one of all registries, and IANA's. */
+/** Files that were never examined: the combined one of all registries, and IANA's. */
 const unknownError: CountError = { ipv4: 0.15, ipv6: 0.15, asn: 0.15, records: 0.15 };
 
 function countErrorOf(registry: string, max: number | null): CountError {
@@ -20,25 +20,25 @@ function countErrorOf(registry: string, max: number | null): CountError {
   return registry === "nro" || registry === "iana" ? unknownError : exact;
 }
 
-/** What a file claims to have, and has. */
+/** A count that a file claims, and the number that it really has. */
 export interface ClaimedCount {
   readonly kind: keyof CountError;
   readonly count: number;
   readonly has: number;
 }
 
-/** `claims 16240 ipv6 and has 13240`, for each. */
+/** `claims 16240 ipv6 and has 13240`, for each count. */
 export function countsText(counts: readonly ClaimedCount[]): string {
   return counts.map(({ kind, count, has }) => `claims ${count} ${kind} and has ${has}`).join(", ");
 }
 
-/** The counts of which a file has more or less. */
+/** The counts that differ from the content of the file. */
 export function differing(counts: readonly ClaimedCount[]): readonly ClaimedCount[] {
   return counts.filter(({ count, has }) => has !== count);
 }
 
 /**
- * The counts that differ by more than is known of the registry.
+ * The counts that differ by more than the known error of the registry.
  *
  * @param max  the share that the operator allows instead; null: none is set.
  */
@@ -73,7 +73,7 @@ export class ClaimedCounts {
   }
 }
 
-/** Counts records that somebody holds. Free space does not count: registries split and join it as they like. */
+/** Counts records that have a holder. Free space does not count: registries split and join it as they like. */
 export class HeldCounts {
   readonly #blocks: Record<Kind, number> = { ipv4: 0, ipv6: 0, asn: 0 };
   readonly #byRegistry: Record<string, number> = {};
@@ -87,7 +87,7 @@ export class HeldCounts {
     this.#byRegistry[name] = (this.#byRegistry[name] ?? 0) + 1;
   }
 
-  /** By the names that a report has for them. */
+  /** The counts, by their names in a report. */
   kinds(): Readonly<Record<string, number>> {
     return {
       "IPv4 blocks": this.#blocks.ipv4,

@@ -18,7 +18,7 @@ export type DelegationStatus = (typeof statuses)[number];
 /** One record as published; the range is inclusive. */
 export type DelegationRecord = {
   registry: DelegationRegistry;
-  /** Two capitals, `EU` and `AP` among them; null for `ZZ` and none. */
+  /** Two capital letters, which may be `EU` or `AP`; null for `ZZ` and none. */
   country: string | null;
   /** year × 10,000 + month × 100 + day; null for none and `00000000`. */
   date: number | null;
@@ -28,12 +28,12 @@ export type DelegationRecord = {
 } & ({ kind: "ipv4" | "ipv6"; start: Address; end: Address } | { kind: "asn"; start: number; end: number });
 
 const opaqueIdLettersMax = 256;
-/** Records of one file that may hold the same address. No address has two in any file that was seen; the answer to each would list them all. */
+/** Most records of one file that may contain the same address. In known files no address has two; the answer to each would list them all. */
 const overlapMax = 16;
 
 interface Header {
   registry: string;
-  /** The day after that of the file, as records write it: no date of a record is later. */
+  /** The day after that of the file, in the form of records: no date of a record is later. */
   latestDay: number;
   records: number;
   asOf: number;
@@ -67,7 +67,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
       tally.bad(record, { line }, text);
       return;
     }
-    // A record's id is a slice of its line, which it would keep alive; one copy per holder keeps none.
+    // The id is a slice of its line and would keep the line in memory. One copy per holder avoids that.
     if (record.opaqueId !== null) record.opaqueId = opaqueIds.get(record.opaqueId) ?? intern(opaqueIds, record.opaqueId);
     tally.accepted++;
     held.add(record);
@@ -77,7 +77,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
 
   const { lines, ended } = await forEachLine(file, chunks, (bytes, start, end, line) => {
     let text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
-    // Editors put it there, and nobody sees it.
+    // Editors add a byte order mark, which nobody sees.
     if (line === 1 && text.startsWith("\u00ef\u00bb\u00bf")) {
       byteOrderMark = true;
       text = text.slice(3);
@@ -138,11 +138,7 @@ function readSummary(fields: string[]): { readonly kind: DelegationRecord["kind"
   return count === null ? null : { kind, count };
 }
 
-/**
- * Reads `version|registry|serial|records|startdate|enddate|UTCoffset`.
- *
- * @param expected  the registry that the file's name says; null: any.
- */
+/** @param expected  the registry in the name of the file; null: any */
 function readHeader(file: string, line: number, fields: string[], expected: string | null): Header {
   const [version = "", registry = "", serial = "", records, , end = ""] = fields;
   const fail = (reason: string) =>
@@ -163,7 +159,7 @@ function readHeader(file: string, line: number, fields: string[], expected: stri
   return { registry, records: count, asOf, latestDay: dayOf(asOf + 86_400) };
 }
 
-/** Reads `registry|cc|type|start|value|date|status[|opaque-id[|…]]`; answers what is wrong as text. */
+/** Reads `registry|cc|type|start|value|date|status[|opaque-id[|…]]`; returns text to say what is wrong. */
 function readRecord(
   fields: string[],
   { registry: headerRegistry, latestDay }: Pick<Header, "registry" | "latestDay">,
@@ -195,7 +191,7 @@ function readRecord(
   return excess ?? { ...common, kind, ...range };
 }
 
-/** The count need not be a power of two: one record can be several CIDRs. */
+/** The count need not be a power of two: one record can cover several CIDRs. */
 function ipv4Range(text: string, value: string | undefined): { start: Address; end: Address } | null {
   const start = parseAddress(text);
   const count = readWhole(value, 2 ** 32);
@@ -241,7 +237,7 @@ function dayOf(seconds: number): number {
   return Number(new Date(seconds * 1000).toISOString().slice(0, 10).replaceAll("-", ""));
 }
 
-/** Serials seen: a date, Unix seconds, Unix milliseconds. */
+/** Known serials: a date, Unix seconds, Unix milliseconds. */
 function secondsOfSerial(text: string): number | null {
   if (/^\d{8}$/.test(text)) return secondsOfDate(text);
   if (/^\d{10}$/.test(text)) return Number(text);

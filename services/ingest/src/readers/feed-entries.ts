@@ -1,4 +1,4 @@
-/** Reader of one geofeed of a stranger (RFC 8805): its memory and time are bounded, whatever it has. */
+/** Reader of a stranger's geofeed (RFC 8805): its memory and time are bounded, whatever the file contains. */
 
 import { formatPrefix } from "@netfacts/address";
 import { openContent } from "@netfacts/content";
@@ -8,11 +8,11 @@ import { geofeedEntryOf, withoutComment } from "./geofeed.ts";
 import { forEachLine } from "./lines.ts";
 import { type SkippedRecords, Tally } from "./reader-report.ts";
 
-/** The largest have some 300,000 entries in 20 MB. */
+/** The largest ones have about 300,000 entries in 20 MB. */
 export const feedBytesMax = 32 << 20;
 export const feedRecordsMax = 400_000;
 export const feedReadSecondsMax = 30;
-/** For each record that there is room for, so much may be read: valid lines, invalid ones, and comments. */
+/** Lines and bytes that may be read for each allowed record: valid lines, invalid ones, and comments. */
 const linesPerRecord = 4;
 const bytesPerRecord = 512;
 const fieldCount = 5;
@@ -24,22 +24,22 @@ export interface FeedEntry {
 }
 
 export interface FeedEntries {
-  /** Without repetition of a prefix. */
+  /** Each prefix appears once. */
   readonly entries: FeedEntry[];
-  /** Lines that are no entries, as RFC 8805 §2.1 has them ignored. */
+  /** Lines that are not entries, which RFC 8805 §2.1 says to ignore. */
   readonly skipped: readonly SkippedRecords[];
   readonly isSigned: boolean;
-  /** What reading it costs, as a number of records. */
+  /** The effort of reading the file, as a number of records. */
   readonly effort: number;
 }
 
 /**
- * The entries of a geofeed. Many have no break behind their last line: it counts if it has all five fields.
+ * Reads the entries of a geofeed. Many files have no line break after their last line: such a line counts if it has all five fields.
  *
- * Throws an error for a file that is no geofeed: one without any entry, or in which most lines are none. It ends as soon as this is certain:
- * with more than 400,000 invalid lines, as no more entries are allowed, or with more than 1,600,000 lines of any kind.
+ * @throws Error for a file that is not a geofeed: it has no entry, or most of its lines are invalid. Reading ends as soon as this is certain: with
+ * more than 400,000 invalid lines, since no more entries are allowed, or with more than 1,600,000 lines of any kind.
  *
- * Cost: some 600 bytes an entry; invalid lines take no memory.
+ * Cost: about 600 bytes an entry; invalid lines take no memory.
  */
 export async function readFeedEntries(path: string): Promise<FeedEntries> {
   const { stream } = openContent(path);

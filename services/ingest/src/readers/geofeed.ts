@@ -1,4 +1,4 @@
-/** Reader of geofeeds (RFC 8805): where networks say that their prefixes are used. */
+/** Reader of geofeeds (RFC 8805), in which networks say where their prefixes are used. */
 
 import { formatPrefix } from "@netfacts/address";
 import type { PlaceNames, SectionRecord } from "@netfacts/snapshot";
@@ -15,21 +15,22 @@ type LocationRecord = SectionRecord<"locations">;
 /** Prefix, country, region, city and postal code. */
 const fieldCount = 5;
 
-/** The largest public geofeeds have some 300,000. What has many more fills memory, some 350 bytes for each. */
+/** The largest public geofeeds have about 300,000 entries. A file with many more fills memory, with about 350 bytes for each. */
 const entriesMax = 2_000_000;
 
 const linesNamedMax = 5;
 
 /**
- * Reads lines `prefix,country,region,city,postal code`. Blank lines and comments are ignored, also behind a record. Fields that are missing at the end of
- * a line are empty; postal codes and further fields are not kept (RFC 8805 §2.1). A prefix whose fields are all empty, or whose country
- * is `ZZ`, is a record without a place. A comment `last updated … <time>` before the first record is the time of the file.
+ * Reads lines `prefix,country,region,city,postal code`. Blank lines and comments are ignored, also a comment after a record. Missing fields at the
+ * end of a line are empty; postal codes and further fields are dropped (RFC 8805 §2.1). A prefix whose fields are all empty, or whose country is
+ * `ZZ`, is a record without a place. A comment `last updated … <time>` before the first record is the time of the file.
  *
- * A prefix that appears again is left out if it has the same place, and is bad if it has another one: the first line stays.
+ * If a prefix appears again, the first line stays. The later line is left out if it has the same place, and is bad if it has another one.
  *
- * Throws `SourceError` with the line for a file without records, without any comma (a list of prefixes would say that they have no location), with more bad ones than allowed, more than two million, or cut within its last line.
+ * @throws SourceError with the line for a file without records, without any comma (a list of prefixes would say that they have no location), with
+ * more bad records than allowed, with more than two million, or truncated within its last line.
  *
- * Cost: some 350 bytes a record while it reads.
+ * Cost: about 350 bytes a record during the reading.
  */
 export async function readGeofeed(content: SourceContent): Promise<{ records: LocationRecord[]; report: ReaderReport }> {
   const { file, badRecordsMax, covers } = content;
@@ -93,7 +94,7 @@ export async function readGeofeed(content: SourceContent): Promise<{ records: Lo
   };
 }
 
-/** Lines that are read and deviate from the format. */
+/** Lines that were read although they deviate from the format. */
 class NotedLines {
   readonly #what: string;
   #count = 0;
@@ -115,14 +116,14 @@ class NotedLines {
   }
 }
 
-/** Unix seconds of a comment such as `# lastupdated (rfc3339): 2026-08-22T16:53:12+00:00`; null for any other. */
+/** Unix seconds in a comment such as `# lastupdated (rfc3339): 2026-08-22T16:53:12+00:00`; null for any other comment. */
 function updatedAt(comment: string): number | null {
   const words = /\blast[ _-]?updated\b(.*)$/i.exec(comment)?.[1]?.split(/\s+/) ?? [];
   const time = words.find((word) => isTimestamp(word));
   return time === undefined ? null : readTimestamp(time);
 }
 
-/** A line up to its comment, which a `#` outside of quotes begins (RFC 8805 §2.1). */
+/** A line without its comment, which begins at a `#` outside of quotes (RFC 8805 §2.1). */
 export function withoutComment(line: string): string {
   if (!line.includes("#")) return line;
   let isQuoted = false;
@@ -133,7 +134,7 @@ export function withoutComment(line: string): string {
   return line;
 }
 
-/** One line without its comment; what is wrong with it as text. */
+/** Reads one line without its comment; returns text to say what is wrong. */
 export function geofeedEntryOf(text: string): LocationRecord | string {
   // A list of prefixes would say that they have no location.
   if (!text.includes(",")) return "has no comma: a geofeed has prefix,country,region,city,postal code";
@@ -146,7 +147,7 @@ export function geofeedEntryOf(text: string): LocationRecord | string {
   return typeof place === "string" ? place : { prefix, place };
 }
 
-/** The place of a line, one object for equal ones; null: none. Answers what is wrong as text. */
+/** The place of a line; equal places share one object. Null: none. Returns text to say what is wrong. */
 function readPlace([, country = "", region = "", city = ""]: readonly string[], places: Map<string, PlaceNames>): PlaceReading {
   const place = readPlaceNames(country, region, city);
   if (place === null || typeof place === "string") return place;

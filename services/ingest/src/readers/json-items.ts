@@ -1,36 +1,37 @@
-/** Documents such as `{"roas": [{…}, …], "metadata": {…}}`, too large to be one value: their items become values one at a time. */
+/** Reads documents such as `{"roas": [{…}, …], "metadata": {…}}` that are too large for one value: their items become values one at a time. */
 
 import { boundedContent } from "./bounded-content.ts";
 import { type JsonSink, JsonSyntaxError, JsonTokenizer } from "./json-tokens.ts";
 import { type SourceContent, SourceError } from "./reader-report.ts";
 
-/** What a member of the document is read as: an array whose items come one by one, a value that comes whole. */
+/** How a member is read: as an array whose items are passed one by one, or as one whole value. */
 export type MemberKind = "items" | "whole";
 
 export interface JsonItemsForm {
   /** The document's members that are read; all others are skipped. */
   readonly members: Readonly<Record<string, MemberKind>>;
-  /** Names of the members inside that are read, at whatever depth; all others are skipped. */
+  /** Names of inner members that are read, at any depth; all others are skipped. */
   readonly fields: readonly string[];
-  /** What the document should be, for what is told of one that is something else: "an rpki-client export". */
+  /** The expected document, for messages about another one: "an rpki-client export". */
   readonly what: string;
 }
 
-/** Values are what `JSON.parse` makes of them, with only the members that are read. Throw `SourceError` to refuse the document. */
+/** Receives values as `JSON.parse` would return them, but only with the members that are read. Throw `SourceError` to refuse the document. */
 export interface JsonItemsSink {
   item(member: string, value: unknown, offset: number): void;
   whole(member: string, value: unknown, offset: number): void;
-  /** A member of kind "items" whose value is no array. It is skipped when this returns. */
+  /** Called for a member of kind "items" whose value is not an array; the value is skipped afterwards. */
   notItems(member: string, offset: number): void;
 }
 
-/** Values inside one item: more is no record of any format, and would fill the memory. */
+/** Most values in one item. No record of any format has more, and they would fill the memory. */
 export const itemValuesMax = 100_000;
 
 /**
- * Reads one document, its members in any order. Answers its length, the time it took and the members that it had.
+ * Reads one document, with its members in any order.
  *
- * Throws `SourceError` with the byte for what is no JSON, no object, or has a member that is read twice.
+ * @returns its length, the time it took, and the members that it had.
+ * @throws SourceError with the byte if it is not JSON, is not an object, or has a member twice that is read.
  */
 export async function readJsonItems(
   content: SourceContent,
@@ -59,12 +60,12 @@ class JsonItems implements JsonSink {
   readonly #sink: JsonItemsSink;
   /** 0: before the document, 1: in it, 2: in the array of a member. */
   #level: 0 | 1 | 2 = 0;
-  /** Containers that are open and skipped. */
+  /** Open containers that are skipped. */
   #skipped = 0;
-  /** The member at hand, empty where it is skipped. */
+  /** The current member; empty if it is skipped. */
   #member = "";
   #kind: MemberKind | null = null;
-  /** The value being built, its open containers from the outside in, and the field that the innermost waits for. */
+  /** The open containers of the current value, outermost first, and the field that the innermost one waits for. */
   readonly #open: Container[] = [];
   #field: string | null = null;
   #values = 0;
@@ -127,7 +128,7 @@ class JsonItems implements JsonSink {
     if (this.#isWanted() || this.#level === 0) this.#scalar(value, offset);
   }
 
-  /** Whether the next value goes anywhere: what is skipped need not become text. */
+  /** Whether the next value is used: skipped values need not become text. */
   #isWanted(): boolean {
     if (this.#skipped > 0 || this.#level === 0) return false;
     const innermost = this.#open.at(-1);
@@ -192,7 +193,7 @@ function named(fields: readonly string[], name: string): string | undefined {
   return fields.find((field) => field === name);
 }
 
-/** The field of that name, without making a string of the bytes; null where there is none. */
+/** The field of that name, without making a string of the bytes; null if there is none. */
 function fieldOf(fields: readonly string[], bytes: Uint8Array, start: number, end: number): string | null {
   search: for (const field of fields) {
     if (field.length !== end - start) continue;
@@ -211,14 +212,14 @@ function numberOf(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;
   for (let at = start; at < end; at++) {
     const digit = (bytes[at] as number) - 0x30;
-    // Signs, fractions, exponents and more digits than a double counts exactly: the slow, exact way.
+    // Signs, fractions, exponents, and more digits than a double holds exactly take the slow, exact way.
     if (digit < 0 || digit > 9 || end - start > 15) return Number(text(bytes, start, end, true));
     value = value * 10 + digit;
   }
   return value;
 }
 
-/** Whether a value is an object and no array: the members that it lacks read as undefined. */
+/** Whether a value is an object and not an array. Members that it lacks are undefined. */
 export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,13 +2,13 @@
 
 import { isUtf8 } from "node:buffer";
 
-/** Takes the tokens of one document in their order. Bytes are valid during the call only. */
+/** Takes the tokens of one document in order. Bytes are valid only during the call. */
 export interface JsonSink {
   beginObject(offset: number): void;
   endObject(offset: number): void;
   beginArray(offset: number): void;
   endArray(offset: number): void;
-  /** A member's name. `start` and `end` enclose what stands between the quotes; `plain`: ASCII without escapes. */
+  /** The name of a member. `start` and `end` enclose the text between the quotes. `plain`: it is ASCII without escapes. */
   key(bytes: Uint8Array, start: number, end: number, plain: boolean, offset: number): void;
   string(bytes: Uint8Array, start: number, end: number, plain: boolean, offset: number): void;
   number(bytes: Uint8Array, start: number, end: number, offset: number): void;
@@ -26,11 +26,11 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** Nesting and token bounds: exports of validators nest four deep, and their longest string is a key of some hundred bytes. */
+/** Bounds of nesting and tokens: exports of validators nest four levels, and their longest string is a key of some hundred bytes. */
 export const jsonDepthMax = 64;
 export const jsonTokenBytesMax = 2 ** 20;
 
-/** What may stand next. */
+/** What may come next. */
 const expecting = { value: 0, firstKey: 1, key: 2, colon: 3, firstElement: 4, commaOrEnd: 5, end: 6 } as const;
 type Expecting = (typeof expecting)[keyof typeof expecting];
 
@@ -53,10 +53,10 @@ const literals = [
 ] as const;
 
 /**
- * Feed every piece, then `finish`. Both throw `JsonSyntaxError` at the first byte that no JSON document could have there.
- * Strings with bytes above ASCII must be UTF-8; lone surrogate escapes pass, as `JSON.parse` lets them.
+ * Call `feed` with every chunk, then `finish`. Both throw `JsonSyntaxError` at the first byte that no JSON document could have there. Strings with
+ * bytes above ASCII must be UTF-8; lone surrogate escapes are accepted, as by `JSON.parse`.
  *
- * Cost: one look at each byte, one call per token; nothing is allocated but for tokens that two pieces share.
+ * Cost: one look at each byte, one call per token; allocates only for tokens that span two chunks.
  */
 export class JsonTokenizer {
   readonly #sink: JsonSink;
@@ -64,13 +64,13 @@ export class JsonTokenizer {
   readonly #levels = new Uint8Array(jsonDepthMax);
   #depth = 0;
   #expecting: Expecting = expecting.value;
-  /** The unfinished token at the end of the last piece. */
+  /** The unfinished token at the end of the last chunk. */
   #rest: Uint8Array = new Uint8Array(0);
-  /** Offset in the document of the first byte of the buffer at hand. */
+  /** Offset in the document of the first byte of the current buffer. */
   #base = 0;
-  /** Whether the document began with a UTF-8 byte order mark, which readers may pass over (RFC 8259 §8.1). */
+  /** Whether the document began with a UTF-8 byte order mark, which readers may ignore (RFC 8259 §8.1). */
   byteOrderMark = false;
-  /** Whether the string last scanned is ASCII without escapes. */
+  /** Whether the last scanned string is ASCII without escapes. */
   #plain = true;
 
   constructor(sink: JsonSink) {
@@ -85,11 +85,11 @@ export class JsonTokenizer {
     if (this.#rest.length > jsonTokenBytesMax) throw new JsonSyntaxError(this.#base, `the token is longer than ${jsonTokenBytesMax} bytes`);
   }
 
-  /** To be called once, after the last piece. */
+  /** Call it once, after the last chunk. */
   finish(): void {
     const end = this.#base + this.#rest.length;
     if (this.#rest.length > 0) {
-      // A number has no end of its own: a byte that belongs to none ends it.
+      // A number has no terminator: a byte that cannot be part of it ends it.
       const consumed = this.#scan(Buffer.concat([this.#rest, Uint8Array.of(0x20)]));
       if (consumed <= this.#rest.length) throw new JsonSyntaxError(end, "the document ends within a token");
     }
@@ -98,7 +98,7 @@ export class JsonTokenizer {
       throw new JsonSyntaxError(end, `the document ends where ${expectations[this.#expecting]} is expected`);
   }
 
-  /** Reads whole tokens; answers how many bytes they and the space between them took. Indices stay below `length`: hence the `!`. */
+  /** Reads whole tokens. @returns the bytes of these and of the space between them. Indices stay below `length`: hence the `!`. */
   #scan(bytes: Uint8Array): number {
     const { length } = bytes;
     let at = 0;
@@ -190,7 +190,7 @@ export class JsonTokenizer {
     return this.#depth === 0 ? expecting.end : expecting.commaOrEnd;
   }
 
-  /** The index past the closing quote, −1 where the piece ends first. */
+  /** The index after the closing quote; −1 if the chunk ends first. */
   #endOfString(bytes: Uint8Array, start: number): number {
     const { length } = bytes;
     let plain = true;
@@ -224,7 +224,7 @@ export class JsonTokenizer {
     return -1;
   }
 
-  /** The index past the number, −1 where the piece ends first. */
+  /** The index after the number; −1 if the chunk ends first. */
   #endOfNumber(bytes: Uint8Array, start: number): number {
     let at = start;
     if (bytes[at] === 0x2d) at++;
@@ -250,7 +250,7 @@ export class JsonTokenizer {
     return at;
   }
 
-  /** The index of the first byte from `at` on that is no digit. */
+  /** The index of the first byte from `at` on that is not a digit. */
   #digits(bytes: Uint8Array, at: number): number {
     while (at < bytes.length && bytes[at]! >= 0x30 && bytes[at]! <= 0x39) at++;
     return at;
@@ -276,7 +276,7 @@ export class JsonTokenizer {
     return new JsonSyntaxError(this.#base + at, `not JSON: ${shown} where ${expectations[this.#expecting]} is expected`);
   }
 
-  /** Whether nothing but white space has come. */
+  /** Whether only white space was read so far. */
   #isAtRoot(): boolean {
     return this.#depth === 0 && this.#expecting === expecting.value;
   }

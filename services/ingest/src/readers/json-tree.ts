@@ -1,27 +1,27 @@
-/** A small JSON document as a tree in which every value knows its place: for files that people write, and that must be right throughout. */
+/** Reads a small JSON document as a tree in which every value knows its place: for files that people write, and that must be correct throughout. */
 
 import { boundedContent } from "./bounded-content.ts";
 import { type JsonSink, JsonSyntaxError, JsonTokenizer } from "./json-tokens.ts";
 import { type SourceContent, SourceError } from "./reader-report.ts";
 
-/** A value with the byte where it begins. */
+/** A value with the offset of its first byte. */
 export type JsonNode = { readonly offset: number } & (
   | { readonly kind: "object"; readonly members: readonly JsonMember[] }
   | { readonly kind: "array"; readonly items: readonly JsonNode[] }
   | { readonly kind: "scalar"; readonly value: string | number | boolean | null }
 );
 
-/** A member as it stands; a name may stand twice. */
+/** A member as written; a name may appear twice. */
 export interface JsonMember {
   readonly name: string;
   readonly offset: number;
   readonly node: JsonNode;
 }
 
-/** Values in one document; some 100 bytes of memory each. */
+/** Most values in one document; each takes about 100 bytes of memory. */
 export const treeValuesMax = 1_000_000;
 
-/** Reads one document. Throws `SourceError` with the byte for what is no JSON or has more than `treeValuesMax` values. */
+/** Reads one document. @throws SourceError with the byte if it is not JSON, or has more than `treeValuesMax` values */
 export async function readJsonTree(content: SourceContent): Promise<{ root: JsonNode; bytes: number; seconds: number }> {
   const { chunks, meter } = boundedContent(content);
   const builder = new TreeBuilder();
@@ -46,7 +46,7 @@ class TreeBuilder implements JsonSink {
   readonly #names: { name: string; offset: number }[] = [];
   #values = 0;
 
-  /** The document, once its last token was taken. */
+  /** The document; valid after its last token was taken. */
   get root(): JsonNode {
     return this.#root as JsonNode;
   }

@@ -1,13 +1,13 @@
-/** What a file that could not be read looks like: another format, a web page, an archive. Its beginning tells, or the end of a database. */
+/** Guesses what an unreadable file is: another format, a web page, an archive. Looks at its beginning, and for a database at its end. */
 
 import { STATUS_CODES } from "node:http";
 import { type FormatMark, formatMarks } from "../sources/sections.ts";
 import { SourceError } from "./reader-report.ts";
 
-/** Bytes at the beginning of the unpacked content that are looked at. */
+/** Bytes at the beginning of the decompressed content that are looked at. */
 export const headBytes = 4096;
 
-/** What begins with these bytes is none of the formats that are read. */
+/** Files that begin with these bytes are none of the formats that are read. */
 const containers: readonly (readonly [what: string, magic: readonly number[]])[] = [
   ["another gzip file: it was compressed twice", [0x1f, 0x8b, 0x08]],
   ["a zip file", [0x50, 0x4b, 0x03, 0x04]],
@@ -20,12 +20,12 @@ const containers: readonly (readonly [what: string, magic: readonly number[]])[]
   ["UTF-16 text; save it as UTF-8", [0xfe, 0xff]],
 ];
 
-/** The metadata of a MaxMind DB stand behind this mark, in its last 128 KiB. */
+/** The metadata of a MaxMind DB follow this mark, in its last 128 KiB. */
 const maxMindMark = Buffer.from("\xab\xcd\xefMaxMind.com", "latin1");
 export const tailBytes = 128 << 10;
 
 export const webError = "an error message of a web server";
-/** In small letters. One word alone may be the name of something. */
+/** In lowercase. Single words are left out, since they may be names. */
 const errorPhrases: readonly string[] = [
   ...Object.entries(STATUS_CODES).flatMap(([code, phrase = ""]) =>
     Number(code) >= 400 && phrase.includes(" ") ? [phrase.toLowerCase()] : [],
@@ -36,7 +36,7 @@ const errorPhrases: readonly string[] = [
   "rate limit",
 ];
 
-/** Whether a line is an error as servers write it in plain text, often with status 200: `404 page not found`, `error code: 1015`. */
+/** Whether a line is an error that servers write as plain text, often with status 200: `404 page not found`, `error code: 1015`. */
 export function isWebError(line: string): boolean {
   const match = /^(?:error:? +)?(?:http\/[\d.]+ +)?(?:([45]\d\d)[ :-]+)?(.*)$/.exec(line.trim().toLowerCase());
   if (match === null) return false;
@@ -46,14 +46,14 @@ export function isWebError(line: string): boolean {
 }
 
 /**
- * What the content looks like: `format` where it is one of `sources.yaml`. Null where nothing is recognised.
+ * What the content looks like; `format` if it is one of `sources.yaml`. Null: nothing is recognised.
  *
- * @param head  its first bytes, `headBytes` of them or all.
- * @param tail  its last `tailBytes`, where they are known.
+ * @param head  its first `headBytes`, or all of it.
+ * @param tail  its last `tailBytes`, if they are known.
  */
 export function likenessOf(head: Uint8Array, tail = head): { readonly what: string; readonly format: string | null } | null {
   const container = containers.find(([, magic]) => magic.every((byte, index) => head[index] === byte));
-  // "PK" and the like could be the time of an MRT record, whose type would follow with a zero.
+  // An MRT record whose time begins like a magic number is still an MRT record: its type follows with a zero.
   if (container !== undefined && !isMrt(head)) return { what: container[0], format: null };
   if (isMrt(head)) return { what: "format mrt", format: "mrt" };
   if (Buffer.from(tail.buffer, tail.byteOffset, tail.length).includes(maxMindMark))
@@ -83,7 +83,7 @@ function recognised(matches: (mark: FormatMark) => boolean): string | undefined 
   return formatMarks.find(([, mark]) => matches(mark))?.[0];
 }
 
-/** Types of MRT records that collectors write (RFC 6396 §4): OSPF, tables, BGP4MP, and their forms with microseconds. */
+/** Types of MRT records that collectors write (RFC 6396 §4): OSPF, tables, BGP4MP, and these with microseconds. */
 const mrtTypes: readonly number[] = [11, 12, 13, 16, 17, 32, 33, 48, 49];
 
 function isMrt(head: Uint8Array): boolean {
@@ -92,22 +92,22 @@ function isMrt(head: Uint8Array): boolean {
   return mrtTypes.includes(view.getUint16(4)) && view.getUint16(6) < 16 && view.getUint32(8) < 1 << 24;
 }
 
-/** Whether it is an archive of the POSIX form. */
+/** Whether it is a tar archive in the POSIX form. */
 function isTar(head: Uint8Array): boolean {
   return Buffer.from(head.buffer, head.byteOffset, head.length).toString("latin1", 257, 262) === "ustar";
 }
 
-/** The beginning of a file, and its end where that is known. */
+/** The beginning of a file, and its end if that is known. */
 export interface FileEnds {
   readonly head: Uint8Array;
   readonly tail: Uint8Array;
 }
 
-/** The error of a reader with what the file looks like, where that is something else than the format it was read as. */
+/** Adds to the error of a reader what the file looks like, if that is not the format it was read as. */
 export function withLikeness(error: SourceError, { head, tail }: FileEnds, format: string): SourceError {
   const found = error.reason.includes("looks like") ? null : likenessOf(head, tail);
   const likeness = found === null || error.reason.includes(found.what) ? null : found;
-  // A name list is an autnums file too, and every JSON format a JSON document.
+  // A name list is also an autnums file, and every JSON format is also a JSON document.
   if (
     likeness === null ||
     likeness.format === format ||

@@ -1,27 +1,27 @@
-/** Lines of a text that comes in pieces. */
+/** Splits text that comes in chunks into lines. */
 
 import { SourceError } from "./reader-report.ts";
 
-/** No line of any format read here comes near; binary content without line breaks does. */
+/** No format that is read here has lines of nearly this length; binary content without line breaks has. */
 export const lineBytesMax = 16_384;
 
-/** One line without its break: bytes of a buffer that is valid during the call only. */
+/** Takes one line without its break, as bytes of a buffer that is valid only during the call. */
 export type LineSink = (bytes: Uint8Array, start: number, end: number, line: number) => void;
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Blocks of a file that were never written, as after a power cut or in a resumed copy, are NULs. No text has so many in a row. */
+/** Blocks of a file that were never written, as after a power cut or in a resumed copy, are NULs. No text has this many in a row. */
 const nulBlock = Buffer.alloc(16);
 
 /**
- * Calls the sink once per line; `\n` and `\r\n` end one. An empty rest after the last break is no line.
+ * Calls the sink once per line. `\n` and `\r\n` end a line. An empty rest after the last break is not a line.
  *
- * @returns the number of lines, and whether the last of them was ended by a break (true of an empty text).
- * Throws `SourceError` with the line for one longer than `lineBytesMax`, unless such lines are skipped, with the byte for a block of NULs, and passes
- * on what the pieces throw.
+ * @returns the number of lines, and whether the last one was ended by a break (true for an empty text).
+ * @throws SourceError with the line if one is longer than `lineBytesMax`, unless such lines are skipped; with the byte for a block of NULs; and the
+ * errors of the chunks.
  *
- * Cost: one native search per line; copies only lines that two pieces share.
+ * Cost: one native search per line; copies only lines that span two chunks.
  */
 export async function forEachLine(
   file: string,
@@ -57,7 +57,7 @@ export async function forEachLine(
       if (restLength > 0 || end === -1) {
         const isLong = restLength + stop - start > lineBytesMax;
         if (isLong && longLines === "refuse") throw tooLong(file, line + 1);
-        // One byte more than a line may have tells that it is to be skipped, however much of it follows.
+        // One byte above the limit marks the line as one to skip, however long it becomes.
         if (isLong) restLength = lineBytesMax + 1;
         else {
           rest.set(chunk.subarray(start, stop), restLength);
@@ -78,25 +78,25 @@ export async function forEachLine(
   return { lines: line, ended: false };
 }
 
-/** A text whose last line is not ended was cut: half a record reads as a whole one. `missing`: what else is known to be missing, or empty. */
+/** A text without a break after its last line was truncated: half a record could read as a whole one. `missing`: other known losses, or empty. */
 export function cutLine(file: string, line: number, missing = ""): SourceError {
   const rest = missing === "" ? "if the file is complete, add one" : `it ${missing}`;
   return new SourceError(file, { line }, `is truncated: the last line has no line break; ${rest}`);
 }
 
-/** Whether a text begins with UTF-16's byte order mark: so some programs write "Unicode". No format that is read here may. */
+/** Whether a text begins with a byte order mark of UTF-16, as programs write "Unicode". No format that is read here may. */
 export function isUtf16(bytes: Uint8Array): boolean {
   return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
 }
 
-/** Of a text with a block of NULs, around which parts of two records would read as one. */
+/** For a text with a block of NULs: the parts of two records around it would read as one. */
 export const damagedText = "has a block of NUL bytes: it is damaged, or no text; copy or fetch it again";
 
 export function hasNulBlock(bytes: Uint8Array): boolean {
   return nulBlockAt(bytes, 0) !== null;
 }
 
-/** Where a block of NULs begins in a piece, or before it (negative) where `nuls` of them end the pieces before; null: there is none. */
+/** Offset of a block of NULs in a chunk; negative if it begins in earlier chunks, which end with `nuls` of them. Null: there is none. */
 function nulBlockAt(bytes: Uint8Array, nuls: number): number | null {
   let first = 0;
   while (first < nulBlock.length && bytes[first] === 0) first++;
@@ -105,7 +105,7 @@ function nulBlockAt(bytes: Uint8Array, nuls: number): number | null {
   return at === -1 ? null : at;
 }
 
-/** NULs at the end of a piece, with the `nuls` before one that has nothing else. */
+/** NULs at the end of a chunk; with the `nuls` before it if it has nothing else. */
 function nulsAtEnd(bytes: Uint8Array, nuls: number): number {
   let last = 0;
   while (last < bytes.length && bytes[bytes.length - 1 - last] === 0) last++;

@@ -1,20 +1,23 @@
-/** What geofeeds and observations have in common: prefixes that may have a location, and the names of places. */
+/** Shared by geofeeds and observations: prefixes that may have a location, and names of places. */
 
 import { containsPrefix, hostPrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
 import { isCountry } from "@netfacts/records";
 import type { PlaceNames } from "@netfacts/snapshot";
 import { nameLettersMax, readName } from "./as-profiles.ts";
 
-/** No network has more: IANA delegates IPv4 by /8 and at most a /12 of IPv6. A `0.0.0.0/0` would give a place to the whole internet. */
+/**
+ * Shortest allowed prefix; no network has more: IANA delegates IPv4 by /8, and at most a /12 of IPv6. A `0.0.0.0/0` would give a place to the whole
+ * internet.
+ */
 const lengthMin = { 4: 8, 6: 12 } as const;
 
-/** Has been used to say that a prefix has no location (RFC 8805 §2.1.2). */
+/** Code that was used to say that a prefix has no location (RFC 8805 §2.1.2). */
 const nowhere = "ZZ";
 
-/** A place, null for none, or what is wrong as text. */
+/** A place, null for none, or text to say what is wrong. */
 export type PlaceReading = PlaceNames | null | string;
 
-/** A prefix, or an address as a prefix of full length. Answers what is wrong as text. */
+/** Reads a prefix, or an address as a prefix of full length. Returns text to say what is wrong. */
 export function readLocatedPrefix(text: string): Prefix | string {
   const reading = parsePrefix(text);
   if (!reading.ok && reading.fault === "host-bits") return "the prefix has host bits set";
@@ -25,7 +28,7 @@ export function readLocatedPrefix(text: string): Prefix | string {
   return prefix.length < min ? `the prefix is larger than a /${min}, which no network has` : prefix;
 }
 
-/** Reason for a record that is left out because of `covers`. */
+/** Reason of records that are left out because of `covers`. */
 export const notCovered = "is outside of covers";
 
 /** Whether a source may speak of a prefix. */
@@ -33,7 +36,7 @@ export function isCovered(prefix: Prefix, covers: readonly Prefix[] | null | und
   return covers == null || covers.some((one) => containsPrefix(one, prefix));
 }
 
-/** The names of a place as they are written, empty for none. A region without a country is in the country that its code begins with. */
+/** Reads the names of a place as written; empty for none. A region without a country is in the country that its code begins with. */
 export function readPlaceNames(alpha2: string, subdivision: string, cityText: string): PlaceReading {
   const code = alpha2.toUpperCase();
   const region = subdivision.toUpperCase();

@@ -1,4 +1,4 @@
-/** CSV whose first line names its columns, as people write it: in any order, with comments and blank lines. */
+/** CSV whose first line names the columns, as people write it: in any order, with comments and blank lines. */
 
 import { boundedContent } from "./bounded-content.ts";
 import { firstLineHint, splitCsvLine } from "./csv.ts";
@@ -7,27 +7,28 @@ import { ReadableText } from "./readable-text.ts";
 import { type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 
 export interface NamedColumns {
-  /** The records, in the plural: `network types`. */
+  /** Name of the records, in the plural: `network types`. */
   readonly what: string;
-  /** Columns that a file must have, in lower case. The order is that of the file. */
+  /** Columns that a file must have, in lower case, in any order. */
   readonly required: readonly string[];
-  /** Columns that it may have. It may have no others. */
+  /** Further columns that it may have. No others are allowed. */
   readonly optional: readonly string[];
-  /** The first line alone is a file that says nothing. Absent: it is a fault. */
+  /** A file with only the first line is valid, and says nothing. Absent: it is a fault. */
   readonly mayBeEmpty?: true;
 }
 
-/** Why a row that is right is left out. */
+/** Why a valid row is left out. */
 export interface LeftOut {
   readonly leftOut: string;
 }
 
 /**
- * Reads rows by the names of the first line. Blank lines and lines that begin with `#` are ignored.
+ * Reads rows by the column names of the first line. Blank lines and lines that begin with `#` are ignored.
  *
- * @param take  returns what is wrong with a row, or why it is left out on purpose, or else whether it replaced an earlier one. A column that the file lacks is undefined.
- *
- * Throws `SourceError` with the line if the first line does not name the columns, and if there are no records (but see `mayBeEmpty`) or more bad ones than allowed.
+ * @param take  returns what is wrong with a row, or why it is left out, or otherwise whether it replaced an earlier one. A column that the file lacks
+ * is undefined.
+ * @throws SourceError with the line if the first line does not name the columns, if there are no records (but see `mayBeEmpty`), or more bad ones
+ * than allowed.
  */
 export async function readRows(
   content: SourceContent,

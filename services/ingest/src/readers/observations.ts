@@ -29,13 +29,13 @@ type Row = Readonly<Partial<Record<Member, unknown>>>;
 const accuracyMaxKm = 20_038;
 
 /**
- * Reads lines such as `{"ip": "192.0.2.1", "lat": 52.37, "lon": 4.9, "accuracy_km": 10, "observed_at": "2026-11-20T22:14:05Z"}`. Blank lines
- * are ignored. The file is as of its newest observation.
+ * Reads lines such as `{"ip": "192.0.2.1", "lat": 52.37, "lon": 4.9, "accuracy_km": 10, "observed_at": "2026-11-20T22:14:05Z"}`. Blank lines are
+ * ignored. The time of the file is that of its newest observation.
  *
- * Throws `SourceError` with the line for a file without observations, with more bad ones than allowed, more distinct places or methods than
- * an `ObservationList` holds, or cut within its last line.
+ * @throws SourceError with the line for a file without observations, with more bad ones than allowed, with more distinct places or methods than an
+ * `ObservationList` holds, or truncated within its last line.
  *
- * Cost: some 50 bytes an observation while it reads, and those of its distinct places.
+ * Cost: about 50 bytes an observation during the reading, and those of its distinct places.
  */
 export async function readObservations(content: SourceContent): Promise<{ observations: ObservationList; report: ReaderReport }> {
   const { file, badRecordsMax, covers, latestTime = Number.POSITIVE_INFINITY } = content;
@@ -72,8 +72,8 @@ export async function readObservations(content: SourceContent): Promise<{ observ
 }
 
 /**
- * Reads the same members as columns, by the names of the first line, in any order. An empty field is none, and lines that begin with `#`
- * are ignored. Otherwise as `readObservations`.
+ * Reads the same members as columns, in any order, by the names in the first line. An empty field means none. Lines that begin with `#` are ignored.
+ * Otherwise as `readObservations`.
  */
 export async function readObservationsCsv(content: SourceContent): Promise<{ observations: ObservationList; report: ReaderReport }> {
   const { file, covers, latestTime = Number.POSITIVE_INFINITY } = content;
@@ -98,18 +98,18 @@ function addTo(observations: ObservationList, observation: Observation, file: st
   if (full !== null) throw new SourceError(file, { line }, full);
 }
 
-/** One line of JSON; what is wrong with it as text. @param latestTime  Unix seconds; an observation of a later time is wrong. */
+/** Reads one line of JSON; returns text to say what is wrong. @param latestTime  Unix seconds; a later observation is wrong */
 export function observationOfJson(text: string, latestTime: number): Observation | string {
   const row = parsed(text);
   return typeof row === "string" ? row : observationOf(row, latestTime);
 }
 
-/** The same for fields of CSV, by their names. */
+/** The same for fields of CSV, by the name of their column. */
 export function observationOfFields(fields: Readonly<Record<string, string>>, latestTime: number): Observation | string {
   return observationOf(rowOfTexts(fields), latestTime);
 }
 
-/** Fields as JSON would have them. */
+/** Fields of CSV with the types of JSON. */
 function rowOfTexts(fields: Readonly<Record<string, string>>): Row {
   const jsonOf = (name: string, text: string) => {
     if (text === "") return null;
@@ -119,7 +119,7 @@ function rowOfTexts(fields: Readonly<Record<string, string>>): Row {
   return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, jsonOf(name, text)]));
 }
 
-/** Answers what is wrong as text. */
+/** Returns text to say what is wrong. */
 function observationOf(row: Row, latestTime: number): Observation | string {
   const prefix = readResource(row);
   if (typeof prefix === "string") return prefix;
@@ -171,7 +171,7 @@ function readCoordinates({ lat, lon, accuracy_km }: Row): Pick<Observation, "lat
     return `accuracy_km is not a number from 0 to ${accuracyMaxKm}`;
   if (lat == null && lon == null) return { latitude: null, longitude: null, accuracyKm };
   if (!within(lat, 90) || !within(lon, 180)) return "lat and lon are not both numbers, from -90 to 90 and from -180 to 180";
-  // Programs that know nothing write 0, 0: a place in the sea.
+  // Programs that know nothing write 0, 0, which is a place in the sea.
   if (lat === 0 && lon === 0) return "lat and lon are both 0, which is how programs write that they do not know";
   return { latitude: lat, longitude: lon, accuracyKm };
 }

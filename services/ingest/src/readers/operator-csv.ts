@@ -6,18 +6,18 @@ import { isNetworkType, nameLettersMax, type ProfileRecord, readName, readWebsit
 import { type NamedColumns, readRows } from "./named-columns.ts";
 import type { ReaderReport, SourceContent } from "./reader-report.ts";
 
-/** Says that there is none, where an empty field says nothing. */
+/** Value that says that there is none, while an empty field says nothing. */
 const none = "-";
 
-/** What the operator knows for certain. */
+/** Confidence of the operator's own data. */
 const certain = 1;
 
 /**
- * Reads `asn,name,organisation,website,network_type`, in the order of the first line; only `asn` must be there. An empty field says
- * nothing, `-` says that there is none. Lines that begin with `#` and blank ones are passed over; of several of one AS the last stays.
- * The first line alone says that there are none: so the last correction is removed.
+ * Reads `asn,name,organisation,website,network_type`, in the order of the first line; only `asn` is required. An empty field says nothing; `-` says
+ * that there is none. Blank lines and lines that begin with `#` are ignored. If an AS appears again, the last line stays. A file with only the first
+ * line is valid, because it remains when the last correction is removed.
  *
- * Throws `SourceError` with the line for what has no such first line, or more bad records than allowed.
+ * @throws SourceError with the line if there is no such first line, or more bad records than allowed.
  */
 export async function readOverridesCsv(content: SourceContent): Promise<{ overrides: Map<number, ProfileRecord>; report: ReaderReport }> {
   const overrides = new Map<number, ProfileRecord>();
@@ -51,8 +51,8 @@ export async function readOverridesCsv(content: SourceContent): Promise<{ overri
 }
 
 /**
- * Reads `resource,network_type` with an optional `confidence` (0 to 1, or 0% to 100%; 1 where none is told). A resource is a prefix, an
- * address or an AS number; several types have blanks between them. Otherwise as `readOverridesCsv`.
+ * Reads `resource,network_type` with an optional `confidence` (0 to 1, or 0% to 100%; default 1). A resource is a prefix, an address or an AS number.
+ * Several types are separated by blanks. Otherwise as `readOverridesCsv`.
  */
 export async function readNetworkTypesCsv(content: SourceContent): Promise<{ types: NetworkTypeRecord[]; report: ReaderReport }> {
   const types = new Map<string, NetworkTypeRecord>();
@@ -79,7 +79,7 @@ const operatorStatement = { basis: operatorTypesBasis, provider: null, region: n
 
 const typesFault = `network_type is not one word of lowercase letters, digits and underscores, or up to ${statementTypesMax} of them with blanks between`;
 
-/** Different words with blanks between them; null for anything else. */
+/** Different words, separated by blanks; null for anything else. */
 function readTypes(text: string): string[] | null {
   const words = [...new Set(text.split(/ +/))];
   return words.length <= statementTypesMax && words.every(isNetworkType) ? words : null;
@@ -91,7 +91,7 @@ function profileType([type = "", ...also]: readonly string[]): NonNullable<Profi
 
 const fault = Symbol("fault");
 
-/** A field by its reader: undefined where it is empty, null for `-`, `fault` where it is not as it should be. */
+/** A field as `read` returns it: undefined if it is empty, null for `-`, `fault` if it is invalid. */
 function field<T>(text: string | undefined, read: (text: string) => T | null): T | null | undefined | typeof fault {
   if (text === undefined || text === "") return undefined;
   return text === none ? null : (read(text) ?? fault);

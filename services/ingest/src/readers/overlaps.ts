@@ -1,20 +1,20 @@
-/** How many records of one file hold the same address. */
+/** Counts how many records of one file contain the same address. */
 
 import type { Address } from "@netfacts/address";
 
-/** The ranges of one family, by the first 64 bits of their addresses: registries delegate no less than a /64 of IPv6. */
+/** The ranges of one family, by the first 64 bits of their addresses: registries delegate at least a /64 of IPv6. */
 export class Overlaps {
-  /** Halves of 64-bit numbers, the lower one first. */
+  /** Halves of 64-bit numbers, the lower half first. */
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
 
-  /** @param end  the last address. */
+  /** @param end  the last address */
   add(start: Address, end: Address): void {
     this.#starts.push(start.w1, start.w0);
     this.#ends.push(end.w1, end.w0);
   }
 
-  /** The most ranges that one address is in. Cost: two sorts. */
+  /** The highest number of ranges that contain one address. Cost: two sorts. */
   most(): number {
     const starts = sorted(this.#starts);
     const ends = sorted(this.#ends);

@@ -1,4 +1,4 @@
-/** Readers of PeeringDB's API: what `/api/net` and `/api/org` answer, `{"data": [{…}, …], "meta": {…}}`. */
+/** Readers of PeeringDB's API, for the responses of `/api/net` and `/api/org`: `{"data": [{…}, …], "meta": {…}}`. */
 
 import { isCountry } from "@netfacts/records";
 import { statementTypesMax } from "@netfacts/snapshot";
@@ -13,21 +13,21 @@ type Members = Readonly<Record<string, unknown>>;
 export interface Organisation {
   readonly name: string;
   readonly website: string | null;
-  /** Two capitals; absent if it is not known. */
+  /** Two capital letters; absent if unknown. */
   readonly country?: string;
 }
 
 const numberMax = 0xffff_ffff;
-/** Where a network names one type, and where it names several. */
+/** Confidence if a network names one type, and if it names several. */
 const oneTypeConfidence = 0.8;
 const severalTypesConfidence = 0.5;
 
 /**
- * Reads networks by AS number; of several of one AS the last stays. Only those of status `ok` are taken. Network types are `info_type`,
- * then `info_types`, each as one word: `Cable/DSL/ISP` is `cable_dsl_isp`; `Not Disclosed` is none. A website that is no http
- * URL is left out, and counted. `kinds` of the report are the networks that tell a fact, for each: a member that is renamed takes it from all.
+ * Reads networks by AS number; if an AS appears again, the last network stays. Only networks of status `ok` are taken. Network types are `info_type`,
+ * then `info_types`, each as one word: `Cable/DSL/ISP` is `cable_dsl_isp`; `Not Disclosed` is none. A website that is not an http or https URL is
+ * left out, and counted. `kinds` of the report count the networks that have each fact: if a member is renamed, its count drops to 0.
  *
- * Throws `SourceError` with the byte for what is no such answer, has no networks, or more bad ones than allowed.
+ * @throws SourceError with the byte if it is not such a response, has no networks, or more bad ones than allowed.
  */
 export async function readPeeringDbNet(content: SourceContent): Promise<{ networks: Map<number, ProfileRecord>; report: ReaderReport }> {
   const fields = ["asn", "name", "org_id", "website", "info_type", "info_types", "status", "generated"];
@@ -64,10 +64,10 @@ export async function readPeeringDbNet(content: SourceContent): Promise<{ networ
   return { networks: records, report: { ...report, kinds } };
 }
 
-/** Each record of PeeringDB but an organisation has at least one of them: the number of what it belongs to. */
+/** Members with the number of an owner: each record of PeeringDB has at least one of them, except organisations. */
 const owners = ["org_id", "net_id", "ix_id", "ixlan_id", "fac_id"];
 
-/** Reads organisations by PeeringDB's number of them; otherwise as `readPeeringDbNet`. */
+/** Reads organisations by their number in PeeringDB; otherwise as `readPeeringDbNet`. */
 export async function readPeeringDbOrg(
   content: SourceContent,
 ): Promise<{ organisations: Map<number, Organisation>; report: ReaderReport }> {
@@ -92,7 +92,7 @@ export async function readPeeringDbOrg(
   return { organisations: records, report: { ...report, kinds } };
 }
 
-/** Texts of an answer, with a count of websites that are none. */
+/** Texts of a response, with the number of websites that are not URLs. */
 class AnswerTexts extends ReadableText {
   #notWebsites = 0;
 
@@ -154,12 +154,12 @@ async function readData<T>(
   };
 }
 
-/** A text, none as the empty one; null for anything else. */
+/** A string, which is empty if there is none; null for anything else. */
 function textOf(value: unknown): string | null {
   return value === undefined || value === null ? "" : typeof value === "string" ? value : null;
 }
 
-/** A network's type; null where it tells none. Text: what is wrong. */
+/** The type of a network; null if it names none. Returns text to say what is wrong. */
 function typeOf({ info_type, info_types }: Members): NonNullable<ProfileRecord["networkType"]> | null | string {
   const several = info_types ?? [];
   if (!Array.isArray(several) || several.some((word) => typeof word !== "string")) return "info_types is not a list of strings";
@@ -171,13 +171,13 @@ function typeOf({ info_type, info_types }: Members): NonNullable<ProfileRecord["
   return also.length === 0 ? { type: first, confidence: oneTypeConfidence } : { type: first, confidence: severalTypesConfidence, also };
 }
 
-/** A country of ISO 3166-1; nothing for anything else, as PeeringDB has empty ones. */
+/** A country of ISO 3166-1; empty for anything else, since PeeringDB has empty ones. */
 function countryOf(value: unknown): Pick<Organisation, "country"> {
   const code = typeof value === "string" ? value.toUpperCase() : "";
   return isCountry(code) ? { country: code } : {};
 }
 
-/** One word of small letters and underscores; none for what tells nothing. */
+/** One word of lowercase letters, digits and underscores; empty for a type without meaning. */
 function wordOf(type: string): string {
   const word = type
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** Readers of lists of prefixes in lines, and of the Tor project's list of exit nodes. */
+/** Readers of lists with a prefix in each line, and of the Tor project's list of exit nodes. */
 
 import { boundedContent } from "./bounded-content.ts";
 import { cutLine, forEachLine } from "./lines.ts";
@@ -10,13 +10,13 @@ import { readTimestamp } from "./timestamp.ts";
 type Reading = Promise<{ ranges: ListedRange[]; report: ReaderReport }>;
 
 /**
- * Reads a prefix or an address in each line. Blank lines, and what follows a `#`, are ignored.
+ * Reads a prefix or an address in each line. Blank lines, and text after a `#`, are ignored.
  *
- * The last line may lack its line break if it is a valid prefix with a length, as Cloudflare publishes its lists: the rest of a longer one
- * would have host bits, or be larger than any network.
+ * The last line may lack its line break if it is a valid prefix with a length, because Cloudflare publishes its lists like that. If it were the rest
+ * of a longer prefix, it would have host bits, or be larger than any network.
  *
- * Throws `SourceError` with the line for a file without prefixes, with more than a million, with more invalid ones than allowed, or cut
- * within its last line.
+ * @throws SourceError with the line for a file without prefixes, with more than a million, with more invalid ones than allowed, or truncated within
+ * its last line.
  */
 export async function readPrefixList(content: SourceContent): Reading {
   const { chunks, meter } = boundedContent(content);
@@ -37,8 +37,8 @@ export async function readPrefixList(content: SourceContent): Reading {
 const torKeywords = ["ExitNode", "Published", "LastStatus"];
 
 /**
- * Reads `ExitAddress <address> <date> <time>` of `ExitNode …`, `Published …`, `LastStatus …` and `ExitAddress …`. The list is as of the
- * latest `LastStatus`. Otherwise as `readPrefixList`.
+ * Reads `ExitAddress <address> <date> <time>`, among lines `ExitNode …`, `Published …` and `LastStatus …`. The time of the list is its latest
+ * `LastStatus`. Otherwise as `readPrefixList`.
  */
 export async function readTorExits(content: SourceContent): Reading {
   const { chunks, meter } = boundedContent(content);

@@ -8,19 +8,19 @@ import { readTimestamp } from "./timestamp.ts";
 type Members = Readonly<Record<string, unknown>>;
 type Reading = Promise<{ ranges: ListedRange[]; report: ReaderReport }>;
 
-/** A part of an item that names one prefix: what it is, and where it is inside the item. */
+/** A part of an item that names one prefix, with its path inside the item. */
 type Range = Omit<RangeItem, "place" | "text"> & { readonly path: string };
 
 interface ProviderForm {
-  /** "an AWS ip-ranges.json". */
+  /** Name of the document in errors: "an AWS ip-ranges.json". */
   readonly what: string;
-  /** Members of the document that are lists of ranges; the first must be there. */
+  /** Members of the document that are lists of ranges; the first one is required. */
   readonly lists: readonly [string, ...string[]];
-  /** Members that hold its time, the most exact first, and how each is read: Unix seconds, null if it is no time. */
+  /** Members that contain its time, the most exact one first, with a function that reads each: Unix seconds, null if it is not a time. */
   readonly times: Readonly<Record<string, (value: unknown) => number | null>>;
-  /** Members inside the items that are read. */
+  /** Members of items that are read. */
   readonly fields: readonly string[];
-  /** What an item of a list names; text: what is wrong with it. */
+  /** The ranges that an item of a list names; text to say what is wrong with it. */
   read(item: Members): readonly Range[] | string;
 }
 
@@ -57,7 +57,7 @@ const azure: ProviderForm = {
 const google: ProviderForm = {
   what: "a list in the form of Google's cloud.json",
   lists: ["prefixes"],
-  // `creationTime` is local time without a zone: `syncToken`, in milliseconds, is exact where it is there.
+  // `creationTime` is local time without a zone; `syncToken`, in milliseconds, is exact if it is present.
   times: { syncToken: millisecondsTime, creationTime: zonelessTime },
   fields: ["ipv4Prefix", "ipv6Prefix", "service", "scope"],
   read: ({ ipv4Prefix, ipv6Prefix, service, scope }) => [
@@ -82,13 +82,14 @@ const oracle: ProviderForm = {
 };
 
 /**
- * Reads `{"prefixes": [{"ip_prefix", "region", "service"}, …], "ipv6_prefixes": […]}`. A prefix is one range with all services that the
- * list names for it, and with its region if there is only one.
+ * Reads `{"prefixes": [{"ip_prefix", "region", "service"}, …], "ipv6_prefixes": […]}`. A prefix is one range with all services that the list names
+ * for it, and with its region if there is only one.
  *
- * Throws `SourceError` with the byte for a document of another form, without ranges, with more than a million, or with more invalid ones
- * than allowed. Examples in the report begin with the path of the value.
+ * Examples in the report begin with the path of the value.
  *
- * Cost: some 400 bytes a range while it reads.
+ * @throws SourceError with the byte for a document of another form, without ranges, with more than a million, or with more invalid ones than allowed.
+ *
+ * Cost: about 400 bytes a range during the reading.
  */
 export function readAwsRanges(content: SourceContent): Reading {
   return readProvider(content, aws);
@@ -162,7 +163,7 @@ function dashedTime(value: unknown): number | null {
   return match === null ? null : readTimestamp(`${match[1]}T${match[2]}:${match[3]}:${match[4]}Z`);
 }
 
-/** `2026-11-21T08:50:12.63728`, taken for UTC. */
+/** `2026-11-21T08:50:12.63728`, read as UTC. */
 function zonelessTime(value: unknown): number | null {
   return typeof value === "string" ? (readTimestamp(value) ?? readTimestamp(`${value}Z`)) : null;
 }

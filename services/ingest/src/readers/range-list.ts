@@ -1,11 +1,11 @@
-/** What lists of ranges have in common: each prefix once, with the regions and services that the list names for it. */
+/** Shared by lists of ranges: each prefix once, with the regions and services that the list names for it. */
 
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import { readName } from "./as-profiles.ts";
 import { isCovered, notCovered, readLocatedPrefix } from "./location-fields.ts";
 import { type Place, type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 
-/** What a list says of a prefix beside its type. One object for equal ones. */
+/** The details of a prefix besides its type. Equal ones share one object. */
 export interface RangeDetail {
   /** Null: the list names none, or several. */
   readonly region: string | null;
@@ -18,21 +18,21 @@ export interface ListedRange {
   readonly detail: RangeDetail;
 }
 
-/** A range as a list has it, with its place for reports. */
+/** A range as listed, with its place for reports. */
 export interface RangeItem {
   readonly prefix: unknown;
   readonly region?: unknown;
   readonly services?: readonly unknown[];
   readonly place: Place;
-  /** The record, with its path in JSON. */
+  /** The record; with its path, if it is JSON. */
   readonly text: string;
 }
 
-/** The largest published lists have 80,000. What has many more fills memory, some 400 bytes for each. */
+/** The largest published lists have 80,000. A list with many more fills memory, with about 400 bytes for each. */
 export const rangesMax = 1_000_000;
-/** Services of one prefix that are kept: the first ones in ascending order. Real lists name four at most. */
+/** Most services that are kept for one prefix: the first ones in ascending order. Real lists name at most four. */
 const servicesMax = 16;
-/** Different combinations of region and services: real lists have some thousand. */
+/** Most different combinations of region and services; real lists have some thousand. */
 const detailsMax = 65_536;
 const wordLettersMax = 64;
 
@@ -53,9 +53,10 @@ export class RangeList {
   }
 
   /**
-   * Throws `SourceError` for more than `rangesMax` prefixes. A prefix that appears again gets the regions and services of both.
+   * Adds a range. If its prefix was added before, it gets the regions and services of both.
    *
    * @returns whether the range is valid.
+   * @throws SourceError for more than `rangesMax` prefixes.
    */
   add(item: RangeItem): boolean {
     const { tally } = this;
@@ -83,7 +84,7 @@ export class RangeList {
     return true;
   }
 
-  /** All ranges. Throws `SourceError` for a list without any, or with more invalid ones than allowed; `end` is where the content ends. */
+  /** All ranges. @param end  the end of the content @throws SourceError for a list without any, or with more invalid ones than allowed */
   ranges(end: Place): ListedRange[] {
     const { file, badRecordsMax } = this.#content;
     this.tally.accepted = this.#ranges.size;
@@ -91,7 +92,7 @@ export class RangeList {
     return [...this.#ranges.values()];
   }
 
-  /** The report of a list that was read to its end, after `ranges`. */
+  /** The report of a list that was read to its end; call it after `ranges`. */
   report(read: Pick<ReaderReport, "bytes" | "seconds" | "asOf" | "notes">): ReaderReport {
     let ipv4 = 0;
     for (const { prefix } of this.#ranges.values()) if (prefix.version === 4) ipv4++;
@@ -117,7 +118,7 @@ export class RangeList {
   }
 }
 
-/** Answers what is wrong as text. */
+/** Returns text to say what is wrong. */
 function readRange({ prefix: text, region, services = [] }: RangeItem): { readonly prefix: Prefix; readonly detail: Detail } | string {
   const prefix = typeof text === "string" ? readLocatedPrefix(text.trim()) : "has no prefix";
   if (typeof prefix === "string") return prefix;

@@ -1,4 +1,4 @@
-/** Text as people and old programs write it: made readable where its encoding went wrong, and what was mended is counted. */
+/** Makes text of people and old programs readable: corrects wrong encodings, and counts the corrections. */
 
 import { isAscii, isUtf8 } from "node:buffer";
 
@@ -6,10 +6,10 @@ const windows1252 = new TextDecoder("windows-1252");
 const lettersOfBytes = Array.from({ length: 256 }, (_, byte) => windows1252.decode(Uint8Array.of(byte)));
 const bytesOfLetters = new Map(lettersOfBytes.map((letter, byte) => [letter, byte]));
 
-/** Text that was encoded twice once, is sometimes encoded a third time. */
+/** Most rounds of decoding: a text that was encoded twice is sometimes encoded a third time. */
 const roundsMax = 3;
 
-/** Decodes the texts of one source, and counts those that had to be mended. */
+/** Decodes the texts of one source, and counts those that had to be corrected. */
 export class ReadableText {
   #notUtf8 = 0;
   #twice = 0;
@@ -18,8 +18,8 @@ export class ReadableText {
   byteOrderMark = false;
 
   /**
-   * The text of a line. Where bytes are not UTF-8 they are windows-1252 (Latin-1 is a part of it), the rest of the line stays UTF-8;
-   * otherwise as `mend`.
+   * The text of a line. Bytes that are not UTF-8 are read as windows-1252 (which includes Latin-1); the rest of the line is read as UTF-8. Then as
+   * `mend`.
    *
    * @param first  whether it is the first line, which may begin with a byte order mark.
    */
@@ -35,7 +35,7 @@ export class ReadableText {
     return this.mend(decodeMixed(buffer));
   }
 
-  /** Takes out NULs, and undoes a UTF-8 text that was taken for windows-1252 or Latin-1 and encoded again (`CafÃ©` for `Café`). */
+  /** Removes NULs. Corrects UTF-8 text that was taken for windows-1252 or Latin-1 and encoded again (`CafÃ©` for `Café`). */
   mend(text: string): string {
     let mended = text;
     if (mended.includes("\0")) {
@@ -50,7 +50,7 @@ export class ReadableText {
     return mended;
   }
 
-  /** What was mended, for the report. */
+  /** The corrections, for the report. */
   notes(): string[] {
     const notes = this.byteOrderMark ? ["begins with a byte order mark"] : [];
     if (this.#notUtf8 > 0) notes.push(`lines that are not UTF-8, read as windows-1252: ${this.#notUtf8}`);
@@ -60,7 +60,7 @@ export class ReadableText {
   }
 }
 
-/** Sequences of UTF-8 as what they are, all other bytes as windows-1252. */
+/** Reads sequences of UTF-8 as UTF-8, and all other bytes as windows-1252. */
 function decodeMixed(buffer: Buffer): string {
   let text = "";
   for (let at = 0; at < buffer.length; ) {
@@ -78,13 +78,13 @@ function decodeMixed(buffer: Buffer): string {
   return text;
 }
 
-/** The text whose UTF-8 bytes stand here as letters of windows-1252 or Latin-1; null where it is none such. */
+/** The text whose UTF-8 bytes appear as letters of windows-1252 or Latin-1; null if it is no such text. */
 function decodedAgain(text: string): string | null {
   const bytes = Buffer.allocUnsafe(text.length);
   let ascii = true;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    // What was taken for Latin-1 has controls where windows-1252 has letters.
+    // Text that was taken for Latin-1 has control characters where windows-1252 has letters.
     const byte = code < 0x100 ? code : bytesOfLetters.get(text[at] as string);
     if (byte === undefined) return null;
     bytes[at] = byte;

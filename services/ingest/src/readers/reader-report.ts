@@ -1,20 +1,20 @@
-/** What every reader of sources tells: the report of a file that can be trusted, the error of one that cannot. */
+/** Shared by all readers of sources: the report of a file that can be trusted, and the error of one that cannot. */
 
 import type { Prefix } from "@netfacts/address";
 
-/** Where in a source something stands: a line of a text (from 1), or a byte of its unpacked content (from 0). */
+/** A place in a source: a line of a text (from 1), or a byte of its decompressed content (from 0). */
 export type Place = { line: number } | { offset: number };
 
-/** A file that cannot be trusted, with where and why. The last good data stay. */
+/** A file that cannot be trusted, with the place and the reason. The last good data stay. */
 export class SourceError extends Error {
   override readonly name = "SourceError";
   readonly file: string;
   readonly line: number | null;
   readonly offset: number | null;
-  /** Why, without the place. */
+  /** The reason, without the place. */
   readonly reason: string;
 
-  /** @param options.cause  the error beneath, where there is one: damaged compression, a disk. */
+  /** @param options.cause  the original error, if there is one: damaged compression, a disk */
   constructor(file: string, place: Place | null, reason: string, options?: { cause: unknown }) {
     const where = place === null ? "" : "line" in place ? `:${place.line}` : `: byte ${place.offset}`;
     super(`${file}${where}: ${reason}`, options);
@@ -31,25 +31,28 @@ export interface SkippedRecords {
   /** True: it broke a rule of the format, and counts towards the bad-record bound. False: left out on purpose (expired, a placeholder). */
   bad: boolean;
   count: number;
-  /** The first few, as they stand in the file. */
+  /** The first few, as written in the file. */
   examples: (Place & { text: string })[];
 }
 
-/** How the reading of one source went. `read` = `accepted` + the counts of `skipped`. */
+/** Outcome of reading one source. `read` = `accepted` + the counts of `skipped`. */
 export interface ReaderReport {
-  /** Of the unpacked content. */
+  /** Bytes of the decompressed content. */
   bytes: number;
   seconds: number;
   read: number;
   accepted: number;
   skipped: SkippedRecords[];
-  /** Unix seconds of what the file itself says it shows; null where it says nothing. */
+  /** Time of the data as the file itself gives it, in Unix seconds; null: it gives none. */
   asOf: number | null;
-  /** The latest time in the file, where it has many: Unix seconds. */
+  /** The latest time in a file that contains many, in Unix seconds. */
   latestAt?: number;
-  /** What an operator may want to know and nothing depends on. */
+  /** Facts for the operator that nothing depends on. */
   notes: string[];
-  /** The records by kind, for a format in which each kind is held to the last good version by itself: a cut file loses the last kind. */
+  /**
+   * Number of records by kind, for a format in which each kind is compared with the last good version separately: a truncated file loses its last
+   * kind.
+   */
   kinds?: Readonly<Record<string, number>>;
 }
 
@@ -58,20 +61,20 @@ export interface ReadBounds {
   bytesMax: number;
   secondsMax: number;
   badRecordsMax: number;
-  /** Share by which the records of a delegated file may differ from the counts in it; null: what is known of its registry. */
+  /** Share by which the records of a delegated file may differ from its own counts; null: the share known of its registry. */
   countErrorMax?: number | null;
   /** Prefixes that a source of locations may speak of; null or absent: any. */
   covers?: readonly Prefix[] | null;
-  /** Unix seconds: an observation of a later time is bad; absent: none is. */
+  /** Unix seconds: a later observation is bad; absent: none is. */
   latestTime?: number;
-  /** The registry that a delegated file must be of; null or absent: any. */
+  /** The registry that must have published a delegated file; null or absent: any. */
   registry?: string | null;
 }
 
-/** A source as its reader takes it. `file` is what errors name. */
+/** A source as its reader gets it. Errors name `file`. */
 export interface SourceContent extends ReadBounds {
   file: string;
-  /** Unpacked, in pieces of any size. */
+  /** Decompressed content, in chunks of any size. */
   chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -96,7 +99,7 @@ export class Tally {
     this.#skip(reason, false, place, text);
   }
 
-  /** What was left out of a part of the source that was read by itself. @param where  put behind the examples. */
+  /** Adds the skipped records of a part of the source that was read separately. @param where  text to append to the examples */
   join(skipped: readonly SkippedRecords[], where: string): void {
     for (const { reason, bad, count, examples } of skipped) {
       const entry = this.#entry(reason, bad);
@@ -124,7 +127,7 @@ export class Tally {
     return [...this.#skipped.values()].sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
   }
 
-  /** Throws where more than the given share of what was read is bad, or nothing was accepted; `end` is where the content ends. */
+  /** @throws SourceError if more than the given share of the records is bad, or if none was accepted; `end` is the end of the content */
   judge(file: string, badRecordsMax: number, what: string, end: Place): void {
     const skipped = this.skipped();
     const [worst] = skipped.filter((entry) => entry.bad);
@@ -150,7 +153,10 @@ export class Tally {
   }
 }
 
-/** Text of a damaged file as a report may show it: one short line without control characters, and without those that turn the direction of what follows. */
+/**
+ * Text of a damaged file for a report: one short line without control characters, and without characters that change the direction of the text after
+ * them.
+ */
 export function printable(text: string): string {
   const isLong = text.length > exampleLettersMax;
   const line = isLong ? text.slice(0, exampleLettersMax - 1) : text;

@@ -14,30 +14,29 @@ type LocationRecord = SectionRecord<"locations">;
 /** A geofeed that a dump refers to, as it was last fetched. */
 export interface ReferredFeed {
   readonly url: string;
-  /** Absolute path of the last version that is a geofeed; null: there is none. */
+  /** Absolute path of the last valid version; null: there is none. */
   readonly path: string | null;
   readonly sha256: string | null;
-  /** Why the newest version is not used; null: it is. */
+  /** Why the newest version is not used; null: it is used. */
   readonly error: string | null;
-  /** Of the version at `path`, as `readFeedEntries` counts them; absent: it is not known. */
+  /** Counts of the version at `path`, as in `readFeedEntries`; absent: unknown. */
   readonly entries?: number;
   readonly effort?: number;
 }
 
-/** Of all together, some 350 bytes each. As much as this allows is read, too. */
+/** Most records of all geofeeds together, about 350 bytes each; also the most effort to read them. */
 const recordsMaxOfAll = 2_000_000;
 const failuresNamedMax = 10;
 
 /**
- * Locations by the rules of RFC 9632: an entry counts only for addresses of ranges that refer to its geofeed, and not for those of a more specific range
- * that refers to another one. Within a geofeed the most specific entry counts, and of equal ones the first.
+ * Reads locations by the rules of RFC 9632: an entry counts only for addresses of ranges that refer to its geofeed, and not for those of a more
+ * specific range that refers to another one. Within a geofeed the most specific entry counts; if two are equal, the first.
  *
- * What is wrong with a geofeed never fails the source: the report tells it. Signatures are comments here; they are counted and not verified.
- * If there is no room for all, the largest of the largest hosts are left out (`inFairOrder`), and the report tells which.
+ * A fault of a geofeed never fails the source, but is in the report. Signatures are read as comments; they are counted and not verified. If there is
+ * no room for all, the largest geofeeds of the largest hosts are left out (`inFairOrder`), and the report names them.
  *
- * @param recordsMax  records of all geofeeds together, and the effort to read them.
- *
- * Throws what `readGeofeedReferences` throws.
+ * @param recordsMax  most records of all geofeeds together, and most effort to read them.
+ * @throws the errors of `readGeofeedReferences`.
  */
 export async function readReferredGeofeeds(
   content: SourceContent,
@@ -94,7 +93,7 @@ export async function readReferredGeofeeds(
     report: {
       bytes: meter.bytes,
       seconds: meter.seconds(),
-      // One entry may become several records, or none.
+      // One entry can become several records, or none.
       read: records.length + skipped.reduce((sum, { count }) => sum + count, 0),
       accepted: records.length,
       skipped,

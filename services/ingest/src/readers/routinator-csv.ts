@@ -1,4 +1,4 @@
-/** Reader of Routinator's `csv`: `ASN,IP Prefix,Max Length,Trust Anchor`, quoted or not; rpki-client's adds `Expires`. */
+/** Reader of Routinator's `csv`: `ASN,IP Prefix,Max Length,Trust Anchor`, quoted or not. rpki-client's form has `Expires` too. */
 
 import { boundedContent } from "./bounded-content.ts";
 import { firstLineHint, splitCsvLine } from "./csv.ts";
@@ -7,15 +7,14 @@ import { type ReaderReport, type SourceContent, SourceError, Tally } from "./rea
 import { readVrp } from "./vrp-fields.ts";
 import { VrpList } from "./vrp-list.ts";
 
-/** Columns that every file has, by the names of the first line; the order is that of the file. */
+/** Columns that every file has, named in its first line, in any order. */
 const required = ["asn", "ip prefix", "max length", "trust anchor"] as const;
 type Column = (typeof required)[number] | "expires";
 
 /**
- * Reads one list. It tells no time at which it was made, so that nothing is dropped as expired.
+ * Reads one list. It does not contain the time at which it was made, so that nothing is dropped as expired. A VRP without a max length is bad.
  *
- * Throws `SourceError` with the line for what has no such first line or that of `csvext`, no VRPs, or more bad ones than allowed. A VRP
- * without a max length is bad.
+ * @throws SourceError with the line if there is no such first line, or that of `csvext`, no VRPs, or more bad ones than allowed.
  */
 export async function readRoutinatorCsv(content: SourceContent): Promise<{ vrps: VrpList; report: ReaderReport }> {
   const { file, badRecordsMax } = content;
@@ -67,7 +66,7 @@ export async function readRoutinatorCsv(content: SourceContent): Promise<{ vrps:
   };
 }
 
-/** What `csvext` has beside the columns of `csv`: read as `csv`, what it tells of expiry would be lost. */
+/** Columns that `csvext` has in addition to those of `csv`: read as `csv`, its expiry times would be lost. */
 const extColumns: readonly string[] = ["uri", "not before", "not after"];
 
 const expected = "not Routinator's csv; expected a first line ASN,IP Prefix,Max Length,Trust Anchor";
@@ -104,7 +103,7 @@ function readLine(header: readonly string[], text: string): ReturnType<typeof re
   });
 }
 
-/** Digits as their number, an empty field as nothing, and all else as it is, for which it is refused. */
+/** Digits become a number, an empty field stays null. Any other text stays as it is, and is refused later. */
 function numberOf(text: string | null): number | string | null {
   return text !== null && /^\d{1,10}$/.test(text) ? Number(text) : text;
 }

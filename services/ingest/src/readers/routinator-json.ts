@@ -1,7 +1,7 @@
 /**
- * Readers of Routinator's `json` and `jsonext`: `{"metadata": {"generated": …}, "roas": [{asn: "AS1", prefix, maxLength, …}, …],
- * "aspas": [{customer: "AS1", providers: ["AS2", …], …}, …], …}`. `json` tells each record's trust anchor and no expiry, `jsonext` the
- * objects that each record comes from, with both. Each is refused as the other: read as `json`, what `jsonext` tells of expiry would be lost.
+ * Readers of Routinator's `json` and `jsonext`: `{"metadata": {"generated": …}, "roas": [{asn: "AS1", prefix, maxLength, …}, …], "aspas": [{customer:
+ * "AS1", providers: ["AS2", …], …}, …], …}`. `json` has the trust anchor of each record, but no expiry. `jsonext` has the objects that each record
+ * comes from, with both. A file of one form is refused as the other: read as `json`, the expiry times of `jsonext` would be lost.
  */
 
 import { isMembers } from "./json-items.ts";
@@ -11,7 +11,7 @@ import { isWhole, secondsOfTime } from "./vrp-fields.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** `generated` is Unix seconds, `generatedTime` the same as text; releases before 0.9 told neither. */
+/** `generated` is Unix seconds, `generatedTime` the same as text; releases before 0.9 had neither. */
 function asOf(metadata: Members | null): number | null | string {
   if (metadata === null) return null;
   const { generated, generatedTime } = metadata;
@@ -53,8 +53,8 @@ const jsonExt: VrpExportForm = {
 };
 
 /**
- * The expiry of a record is the latest `notAfter` of its sources' chains, its trust anchor the one of that source. A source that is a
- * local exception (SLURM) has neither. Answers what is wrong as text.
+ * The expiry of a record is the latest `notAfter` of its sources' chains; its trust anchor is that of the same source. A source that is a local
+ * exception (SLURM) has neither. Returns text to say what is wrong.
  */
 function latestSource(sources: unknown): { ta: unknown; expires: number | null } | string {
   if (sources === undefined) return { ta: null, expires: null };
@@ -71,7 +71,7 @@ function latestSource(sources: unknown): { ta: unknown; expires: number | null }
   return latest;
 }
 
-/** Routinator writes `N/A` for what comes from no trust anchor. */
+/** Routinator writes `N/A` for records without a trust anchor. */
 function anchor(name: unknown): unknown {
   return name === "N/A" ? null : name;
 }

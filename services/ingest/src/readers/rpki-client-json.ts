@@ -19,7 +19,7 @@ const form: VrpExportForm = {
   aspa: ({ customer_asid: customer, providers, ta, expires }) => ({ customer, providers, ta, expires }),
 };
 
-/** Reads one export, which must tell its build time; otherwise as `readVrpExport`. */
+/** Reads one export, which must contain its build time; otherwise as `readVrpExport`. */
 export function readRpkiClientJson(content: SourceContent): Promise<VrpExport> {
   return readVrpExport(content, form);
 }

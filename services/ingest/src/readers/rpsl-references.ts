@@ -1,4 +1,4 @@
-/** Reader of registry dumps in RPSL (RFC 2622): which address ranges refer to a geofeed (RFC 9632 §3). */
+/** Reader of registry dumps in RPSL (RFC 2622): finds the address ranges that refer to a geofeed (RFC 9632 §3). */
 
 import { type Address, firstAddress, lastAddress, parseAddress, parsePrefix } from "@netfacts/address";
 import { addressNumber } from "../assembly/referred-ranges.ts";
@@ -13,31 +13,32 @@ export interface GeofeedReference {
   readonly end: Address;
   /** An https URL without credentials. */
   readonly url: string;
-  /** Unix seconds of `last-modified`; 0 if it is not known. */
+  /** Unix seconds of `last-modified`; 0: unknown. */
   readonly lastModified: number;
 }
 
 export interface ReferencesReading {
   readonly references: GeofeedReference[];
-  /** Objects by class, whether they refer to a geofeed or not. */
+  /** Number of objects by class, whether they refer to a geofeed or not. */
   readonly objects: { readonly ipv4: number; readonly ipv6: number };
-  /** References that are not followed, with the reason. */
+  /** Number of references that are not followed, by reason. */
   readonly refused: ReadonlyMap<string, number>;
   readonly meter: ContentMeter;
 }
 
-/** All registries together had some 50,000 in 2025. Each takes some 300 bytes. */
+/** All registries together had about 50,000 in 2025. Each takes about 300 bytes. */
 const referencesMax = 1_000_000;
 const urlLettersMax = 2_048;
-/** No network has more than a /8, or a /12 of IPv6: what is larger is a placeholder of the registry. */
+/** No network has more than a /8, or a /12 of IPv6: a larger range is a placeholder of the registry. */
 const sizeMax = { 4: 1n << 24n, 6: 1n << 116n } as const;
 
 /**
- * Streams the dump: memory is that of the references. Objects of other classes, and lines that are longer than any that counts, are ignored.
- * `geofeed:` counts before `remarks: Geofeed URL`; of several of one kind the first. A value goes on in continuation lines (RFC 2622 §2).
+ * Streams the dump; memory grows only with the references. Objects of other classes are ignored, and lines that are too long to be relevant.
+ * `geofeed:` takes precedence over `remarks: Geofeed URL`; if several are of one kind, the first counts. A value can go on in continuation lines (RFC
+ * 2622 §2).
  *
- * Throws `SourceError` for a file without inetnum and inet6num objects, with more unreadable ranges than allowed, with more than a million
- * references, or cut within its last line.
+ * @throws SourceError for a file without inetnum and inet6num objects, with more unreadable ranges than allowed, with more than a million references,
+ * or truncated within its last line.
  */
 export async function readGeofeedReferences(content: SourceContent): Promise<ReferencesReading> {
   const { file, badRecordsMax } = content;
@@ -76,7 +77,7 @@ export async function readGeofeedReferences(content: SourceContent): Promise<Ref
     chunks,
     (bytes, lineStart, stop, line) => {
       const start = line === 1 && hasByteOrderMark(bytes, lineStart) ? lineStart + 3 : lineStart;
-      // Of a line that is too long nothing is known but that it was there.
+      // A line that is too long is skipped: only its number shows that it was there.
       const isNext = line === lastLine + 1;
       lastLine = line;
       if (start === stop) return end(line);
@@ -120,13 +121,13 @@ interface RpslObject {
   geofeed: string | null;
   remark: string | null;
   lastModified: string;
-  /** Read last: further lines may belong to it. Null: those that follow count for nothing. */
+  /** The attribute that was read last: further lines may belong to it. Null: continuation lines are ignored. */
   open: Attribute | null;
 }
 
 const hash = 0x23;
 const percent = 0x25;
-/** Attributes that count begin with one of these letters: geofeed, remarks, last-modified. */
+/** First letters of relevant attributes: geofeed, remarks, last-modified. */
 const begunBy = [0x67, 0x72, 0x6c];
 
 function textOf(bytes: Uint8Array, start: number, stop: number): string {
@@ -137,23 +138,23 @@ function hasByteOrderMark(bytes: Uint8Array, start: number): boolean {
   return bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf;
 }
 
-/** RFC 2622 §2: a space, a tab or a plus in place of a name. */
+/** A space, a tab or a plus instead of a name (RFC 2622 §2). */
 function isContinuation(first: number): boolean {
   return first === 0x20 || first === 0x09 || first === 0x2b;
 }
 
-/** Name in lower case, and value without its comment; both empty for a line that is no attribute. */
+/** Name in lower case, and value without its comment; both are empty for a line that is not an attribute. */
 function attributeOf(text: string): [string, string] {
   const [, name = "", value = ""] = /^([a-z0-9-]+):(.*)$/is.exec(text) ?? [];
   return [name.toLowerCase(), withoutComment(value)];
 }
 
-/** A comment begins with a hash behind white space: a URL may have one. */
+/** A comment begins with a hash after white space: a URL may contain a hash. */
 function withoutComment(value: string): string {
   return value.replace(/\s#.*$/s, "").trim();
 }
 
-/** A value takes no more than a URL may have, and some: of more it is known that it is too long. */
+/** Appends a line to a value. A value that is already longer than any URL stays as it is, since it is refused anyway. */
 function continueAttribute(open: Attribute, text: string): void {
   const more = withoutComment(` ${text}`);
   if (more !== "" && open.value.length <= 2 * urlLettersMax) open.value = open.value === "" ? more : `${open.value} ${more}`;
@@ -163,7 +164,7 @@ function closeAttribute(object: RpslObject): void {
   const { open } = object;
   object.open = null;
   if (open?.attribute === "range") object.range = open.value;
-  // One without a value refers to nothing.
+  // An attribute without a value refers to nothing.
   else if (open?.attribute === "geofeed") object.geofeed ??= open.value || null;
   else if (open?.attribute === "remarks") object.remark ??= /^Geofeed\s+(\S+)/.exec(open.value)?.[1] ?? null;
   else if (open?.attribute === "last-modified") object.lastModified = open.value;
@@ -171,7 +172,7 @@ function closeAttribute(object: RpslObject): void {
 
 type AddressRange = Pick<GeofeedReference, "start" | "end">;
 
-/** Two addresses, or a prefix as LACNIC writes it: `200.160.0.0/20`, or without its last zeros, `200.160/20`. */
+/** Two addresses; or a prefix as LACNIC writes it: `200.160.0.0/20`, or without its last zeros, `200.160/20`. */
 function ipv4Range(text: string): AddressRange | null {
   const [, network, length] = /^(\d+(?:\.\d+){0,3})\/(\d+)$/.exec(text) ?? [];
   if (network !== undefined) return prefixRange(`${network}${".0".repeat(4 - network.split(".").length)}/${length}`, 4);
@@ -192,7 +193,7 @@ function sizeOf({ start, end }: AddressRange): bigint {
   return addressNumber(end) - addressNumber(start) + 1n;
 }
 
-/** As it is asked for; null for anything but https, and for a URL with credentials. */
+/** The URL to fetch; null if it is not https, or has credentials. */
 function feedUrl(text: string): string | null {
   const url = text.length > urlLettersMax || /\s/.test(text) ? null : URL.parse(text);
   if (url === null || url.protocol !== "https:" || url.hostname === "" || url.username !== "" || url.password !== "") return null;

@@ -6,9 +6,9 @@ import { type ReaderReport, type SourceContent, SourceError } from "./reader-rep
 import { VrpList } from "./vrp-list.ts";
 
 /**
- * Reads such a file. It is as of when the session's data were last known to be current; RTR tells neither trust anchors nor expiry.
+ * Reads such a file. Its time is when the session's data were last known to be current. RTR has neither trust anchors nor expiry times.
  *
- * Throws `SourceError` with the byte for what is not a whole one. A cache that has no VRPs is refused, as an empty export is.
+ * @throws SourceError with the byte if the file is not whole. A cache without VRPs is refused, like an empty export.
  */
 export async function readRtr(content: SourceContent): Promise<{ vrps: VrpList; report: ReaderReport }> {
   const { file } = content;

@@ -1,4 +1,4 @@
-/** Reader of SLURM files (RFC 8416): the operator's own exceptions to what the validators say. */
+/** Reader of SLURM files (RFC 8416): the operator's own exceptions to the output of validators. */
 
 import { type Prefix, parsePrefix } from "@netfacts/address";
 import type { Vrp } from "@netfacts/rpki";
@@ -6,32 +6,33 @@ import { type JsonNode, readJsonTree } from "./json-tree.ts";
 import { printable, type ReaderReport, type SkippedRecords, type SourceContent, SourceError } from "./reader-report.ts";
 import { isWhole } from "./vrp-fields.ts";
 
-/** Takes out every VRP whose prefix equals this one or lies in it, and whose AS is this one; null: whatever it is. Not both are null. */
+/**
+ * Removes every VRP whose prefix equals this one or lies in it, and whose AS is this one. Null: any prefix, or any AS; at most one of them is null.
+ */
 export interface PrefixFilter {
   readonly prefix: Prefix | null;
   readonly asn: number | null;
 }
 
-/** What a SLURM file says of VRPs. */
+/** The exceptions of a SLURM file for VRPs. */
 export interface SlurmExceptions {
   readonly filters: readonly PrefixFilter[];
-  /** With the trust anchor `slurm` and no expiry. */
+  /** They have the trust anchor `slurm` and no expiry. */
   readonly assertions: readonly Vrp[];
 }
 
-/** The trust anchor of what the operator adds. */
+/** The trust anchor of VRPs that the operator adds. */
 export const slurmAnchor = "slurm";
 
 const asnMax = 0xffff_ffff;
-/** Faults that one refusal names; a file of another kind would have no end of them. */
+/** Most faults that a refusal names; a file of another kind would have endless faults. */
 const faultsMax = 20;
 
 /**
- * Reads one file. RFC 8416 §3.2 takes any deviation for an error, so that one bad member refuses the file: every one is named, with its
- * JSON pointer (RFC 6901). Members on router keys (BGPsec) and, in version 2, on ASPAs are checked as far as their form goes, and counted:
- * there is nothing here that they apply to.
+ * Reads one file. RFC 8416 §3.2 treats any deviation as an error, so that one bad member refuses the file. Each is named with its JSON pointer (RFC
+ * 6901). Members for router keys (BGPsec) and, in version 2, for ASPAs are checked for their form and counted, but not applied.
  *
- * Throws `SourceError` with the byte of the first fault.
+ * @throws SourceError with the byte of the first fault.
  */
 export async function readSlurm(content: SourceContent): Promise<{ exceptions: SlurmExceptions; report: ReaderReport }> {
   const { root, bytes, seconds } = await readJsonTree(content);
@@ -76,7 +77,7 @@ class SlurmCheck {
   readonly faults: Fault[] = [];
   readonly #notApplied = new Map<string, SkippedRecords>();
 
-  /** The exceptions; empty lists where the document has faults. */
+  /** The exceptions; if the document has faults, do not use them. */
   document(root: JsonNode): SlurmExceptions {
     const top = this.#members({ node: root, pointer: "" }, ["slurmVersion", "validationOutputFilters", "locallyAddedAssertions"], []);
     const version = this.#version(top?.get("slurmVersion"));
@@ -167,13 +168,13 @@ class SlurmCheck {
     this.#leaveOut("a router key (BGPsec): not applied; Netfacts keeps no router keys", item);
   }
 
-  /** draft-ietf-sidrops-aspa-slurm: not an RFC yet, so that its members are not held to their names. */
+  /** draft-ietf-sidrops-aspa-slurm is not an RFC yet, so that the names of its members are not checked. */
   #aspa(item: Placed): void {
     if (item.node.kind !== "object") this.#fault(item, "is not an object");
     else this.#leaveOut("an ASPA: not applied by this version", item);
   }
 
-  /** The members by name; null, with the fault told, for what is no object. Missing, unknown and repeated ones are faults. */
+  /** The members by name; null, and a fault is noted, if it is not an object. Missing, unknown and repeated members are faults. */
   #members(placed: Placed, needed: readonly string[], allowed: readonly string[]): Members | null {
     const { node, pointer } = placed;
     if (node.kind !== "object") {
@@ -217,7 +218,7 @@ class SlurmCheck {
     if (placed !== undefined && typeof scalar(placed) !== "string") this.#fault(placed, "is not a string");
   }
 
-  /** base64url without padding (RFC 4648 §5); `letters`: exactly so many. */
+  /** base64url without padding (RFC 4648 §5). `letters`: exact number of characters; null: any. */
   #base64(placed: Placed | undefined, letters: number | null): void {
     if (placed === undefined) return;
     const value = scalar(placed);
@@ -238,12 +239,12 @@ class SlurmCheck {
   }
 }
 
-/** The value of a scalar; undefined for an object or array, which is none of the things that belong there. */
+/** The value of a scalar; undefined for an object or array, which is never valid there. */
 function scalar({ node }: Placed): string | number | boolean | null | undefined {
   return node.kind === "scalar" ? node.value : undefined;
 }
 
-/** A name as a part of a JSON pointer (RFC 6901 §3). */
+/** A name in the form for a JSON pointer (RFC 6901 §3). */
 function escaped(name: string): string {
   return printable(name.replaceAll("~", "~0").replaceAll("/", "~1"));
 }

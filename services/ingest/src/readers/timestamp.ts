@@ -2,7 +2,7 @@
 
 import { readCalendarDate } from "./calendar-date.ts";
 
-/** Date.parse checks the rest. It would take hour 24, which RFC 3339 does not have. */
+/** Date.parse checks the rest. It would accept hour 24, which RFC 3339 does not have. */
 const form = /^(\d{4})-(\d\d)-(\d\d)T((?!24)\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 /** Whether a text has the form of a time. */

@@ -1,4 +1,4 @@
-/** Reads a validator's JSON export: its VRPs and ASPAs, each as the form of its writer has them. */
+/** Reads a validator's JSON export: its VRPs and ASPAs, in the form of that validator. */
 
 import type { Aspa, Vrp } from "@netfacts/rpki";
 import { isMembers, type JsonItemsForm, type JsonItemsSink, readJsonItems } from "./json-items.ts";
@@ -9,45 +9,45 @@ import { VrpList } from "./vrp-list.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** How one validator writes its export: `roas` and `aspas` are arrays, `metadata` tells the time. */
+/** The form of one validator's export: `roas` and `aspas` are arrays, `metadata` contains the time. */
 export interface VrpExportForm {
-  /** "an rpki-client export". */
+  /** Name of the export in errors: "an rpki-client export". */
   readonly what: string;
-  /** Names of the members that are read, inside `metadata`, of a VRP and of an ASPA. */
+  /** Names of the members that are read: in `metadata`, in a VRP and in an ASPA. */
   readonly fields: readonly string[];
-  /** Unix seconds at which it was made; null where `metadata` does not tell. Text: what is wrong. */
+  /** Unix seconds at which the export was made; null if `metadata` does not contain it. Returns text to say what is wrong. */
   asOf(metadata: Members | null): number | null | string;
-  /** Members that only another format has, in `metadata` and in the items: the name of that format. A file with one of them is refused. */
+  /** Members that exist only in another format, in `metadata` and in the items, with the name of that format. A file with one of them is refused. */
   readonly foreign: Readonly<Record<"metadata" | "roas" | "aspas", Readonly<Record<string, string>>>>;
   vrp(item: Members): VrpFields | string;
   aspa(item: Members): AspaFields | string;
 }
 
-/** The ASPAs of an export, and how their reading went. */
+/** The ASPAs of an export, and the counts of their reading. */
 export interface AspaReading {
   readonly records: readonly Aspa[];
   readonly read: number;
-  /** Those that had expired at the export's own time. */
+  /** ASPAs that had expired at the time of the export. */
   readonly expired: number;
   readonly bad: number;
 }
 
 export interface VrpExport {
-  /** Each (prefix, max length, AS) once, with its latest expiry; none expired at the export's own time. */
+  /** Each (prefix, max length, AS) once, with its latest expiry; none had expired at the time of the export. */
   readonly vrps: VrpList;
-  /** Null where the export has no `aspas`: then it is not known who has one. */
+  /** Null if the export has no `aspas`: it is then unknown which ASes have one. */
   readonly aspas: AspaReading | null;
-  /** Of the VRPs. */
+  /** Report of the VRPs. */
   readonly report: ReaderReport;
 }
 
 /**
- * Reads one export, members in any order, unknown ones skipped. VRPs come back as a whole, since whether one stays is known
- * only at the end: a duplicate may expire later, and the time may stand last.
+ * Reads one export, with its members in any order; unknown ones are skipped. VRPs are returned at the end, since only then it is known which stay: a
+ * duplicate may expire later, and the time may come last.
  *
- * Throws `SourceError` with the byte for what is no JSON, no such export, or has no VRPs, or more bad VRPs or ASPAs than allowed.
+ * @throws SourceError with the byte if it is not JSON, is not such an export, has no VRPs, or more bad VRPs or ASPAs than allowed.
  *
- * Cost: 75 MB with 723,521 VRPs in about two seconds; 34 bytes of memory per VRP and the piece at hand.
+ * Cost: 75 MB with 723,521 VRPs take about two seconds; 34 bytes of memory per VRP, and the current chunk.
  */
 export async function readVrpExport(content: SourceContent, form: VrpExportForm): Promise<VrpExport> {
   const { file, badRecordsMax } = content;
@@ -98,7 +98,7 @@ class ExportReading implements JsonItemsSink {
 
   notItems(member: string, offset: number): void {
     if (member === "roas") throw new SourceError(this.#file, { offset }, '"roas" is not an array');
-    // Releases of rpki-client before 8.5 wrote ASPAs by address family, which their profile no longer knows.
+    // Releases of rpki-client before 8.5 wrote ASPAs by address family, which the current ASPA profile does not have.
     this.aspasSkipped = true;
     this.notes.push(`"${member}" is not an array and was skipped`);
   }
@@ -142,12 +142,15 @@ class ExportReading implements JsonItemsSink {
     else this.#firstBadAspa ??= { offset, reason: aspa };
   }
 
-  /** Where the first bad ASPA stands, for a note; empty where there is none. */
+  /** Offset and fault of the first bad ASPA, for a note; empty if there is none. */
   get firstBad(): string {
     return this.#firstBadAspa === null ? "" : `, the first at byte ${this.#firstBadAspa.offset}: ${this.#firstBadAspa.reason}`;
   }
 
-  /** The ASPAs, without those expired at that time. They are few: a bad one is judged by the records of the whole export, unless all are. */
+  /**
+   * The ASPAs that had not expired at that time. There are few, so that the share of bad ones is taken of all records of the export, unless all ASPAs
+   * are bad.
+   */
   aspasAt(asOf: number | null, badRecordsMax: number): AspaReading {
     const bad = this.#aspasRead - this.#aspas.length;
     if (this.#firstBadAspa !== null && (bad === this.#aspasRead || bad > (this.tally.read + this.#aspasRead) * badRecordsMax)) {
@@ -159,7 +162,7 @@ class ExportReading implements JsonItemsSink {
   }
 }
 
-/** An item as its example shows it. */
+/** An item as examples show it. */
 function shown(value: unknown): string {
   if (!isMembers(value)) return "an item of roas";
   return printable(

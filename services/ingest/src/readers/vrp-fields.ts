@@ -1,14 +1,14 @@
-/** The fields of VRPs and ASPAs as validators write them, whatever the format around them. */
+/** The fields of VRPs and ASPAs as validators write them, in any format. */
 
 import { parsePrefix } from "@netfacts/address";
 import type { Aspa, Vrp } from "@netfacts/rpki";
 
 const numberMax = 0xffff_ffff;
 const anchorLettersMax = 64;
-/** A customer with more providers than this is none; the largest real record names some dozens. */
+/** Most providers of a valid customer; the largest real record has some dozens. */
 const providersMax = 10_000;
 
-/** What a source says of one VRP, each field as it stands there; undefined and null: not told, which `ta` and `expires` may be. */
+/** The fields of one VRP as written. Undefined and null: absent, which is allowed for `ta` and `expires`. */
 export interface VrpFields {
   readonly asn: unknown;
   readonly prefix: unknown;
@@ -18,7 +18,7 @@ export interface VrpFields {
   readonly expires: unknown;
 }
 
-/** A VRP, or what is wrong as text. */
+/** Reads a VRP; returns text to say what is wrong. */
 export function readVrp(fields: VrpFields): Vrp | string {
   const asn = asNumber(fields.asn);
   if (asn === null) return "asn is not an AS number";
@@ -26,7 +26,7 @@ export function readVrp(fields: VrpFields): Vrp | string {
   if (reading?.ok !== true) return reading?.fault === "host-bits" ? "prefix has host bits set" : "prefix is not an IP prefix";
   const { prefix } = reading;
   const maxLength = fields.maxLength ?? null;
-  // Every validator writes it, also where it is the prefix's own length: without it, nobody knows what the ROA allows.
+  // Every validator writes it, even if it equals the prefix length. Without it, it is unknown what the ROA allows.
   if (maxLength === null) return "has no maxLength";
   if (!isWhole(maxLength, prefix.version === 4 ? 32 : 128) || maxLength < prefix.length) return "maxLength does not fit the prefix";
   const expiresAt = fields.expires ?? null;
@@ -44,7 +44,7 @@ export interface AspaFields {
   readonly expires: unknown;
 }
 
-/** An ASPA, or what is wrong as text. */
+/** Reads an ASPA; returns text to say what is wrong. */
 export function readAspa(fields: AspaFields): Aspa | string {
   const customer = asNumber(fields.customer);
   if (customer === null) return "the customer is not an AS number";
@@ -66,7 +66,7 @@ export function isWhole(value: unknown, max: number): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= max;
 }
 
-/** rpki-client writes a number; others `"AS123"`. */
+/** rpki-client writes a number; other validators write `"AS123"`. */
 export function asNumber(value: unknown): number | null {
   const number = typeof value === "string" && /^(?:AS)?\d{1,10}$/i.test(value) ? Number(value.replace(/^AS/i, "")) : value;
   return isWhole(number, numberMax) ? number : null;

@@ -1,20 +1,20 @@
-/** VRPs as a reader collects them: columns that grow, each (prefix, max length, AS) once. */
+/** The VRPs that a reader collects, in columns that grow; each (prefix, max length, AS) once. */
 
 import { formatPrefix, hashWords, type Prefix } from "@netfacts/address";
 import type { Vrp } from "@netfacts/rpki";
 import { printable } from "./reader-report.ts";
 
-/** Stands for "no trust anchor told". */
+/** Code for VRPs without a trust anchor. */
 const noAnchor = 255;
-/** How the kind of the VRPs of a trust anchor begins; its name follows. */
+/** Prefix of the kinds that count VRPs by trust anchor; the name of the anchor follows. */
 export const anchorKind = "VRPs of ";
 const firstCapacity = 64;
-/** What is hashed of a VRP. */
+/** The words of a VRP that are hashed. */
 const hashed = new Uint32Array(6);
 
 /**
- * Holds 34 bytes per VRP and hands out `Vrp` objects one at a time, in the order in which they were added.
- * Of two equal (prefix, max length, AS) the one that expires later stays; one without an expiry yields to one with.
+ * Takes 34 bytes per VRP, and returns `Vrp` objects one at a time, in the order in which they were added. If two have the same (prefix, max length,
+ * AS), the one that expires later stays; one without an expiry is replaced by one with an expiry.
  */
 export class VrpList implements Iterable<Vrp> {
   size = 0;
@@ -31,9 +31,10 @@ export class VrpList implements Iterable<Vrp> {
   readonly #anchors: string[] = [];
 
   /**
-   * @param expiresAt  Unix seconds, null = not told.
-   * @param offset  where it stands in its file.
-   * @returns false for a duplicate. Throws `RangeError` for the 256th trust anchor.
+   * @param expiresAt  Unix seconds; null: unknown.
+   * @param offset  its place in the file.
+   * @returns false for a duplicate.
+   * @throws RangeError for the 256th trust anchor.
    */
   add(prefix: Prefix, maxLength: number, asn: number, anchor: string | null, expiresAt: number | null, offset: number): boolean {
     if (this.size === this.#length.length) this.#grow();
@@ -57,12 +58,12 @@ export class VrpList implements Iterable<Vrp> {
     return held === -1;
   }
 
-  /** The trust anchors that were added, in their order. */
+  /** The trust anchors that were added, in that order. */
   get anchors(): readonly string[] {
     return this.#anchors;
   }
 
-  /** Drops what expired before `now` (Unix seconds), telling each. No more may be added afterwards. */
+  /** Drops VRPs that expired before `now` (Unix seconds), and calls `told` for each. Add no more afterwards. */
   dropExpired(now: number, told: (offset: number, text: string) => void): void {
     let kept = 0;
     for (let entry = 0; entry < this.size; entry++) {
@@ -80,7 +81,7 @@ export class VrpList implements Iterable<Vrp> {
     this.size = kept;
   }
 
-  /** How many of each family and of each trust anchor, as reports count them. Validators write one anchor's name in upper or lower case. */
+  /** Number of VRPs by family and by trust anchor, for reports. Names of anchors are in lower case here, because validators differ in it. */
   kinds(): Readonly<Record<string, number>> {
     let ipv4 = 0;
     const byCode = new Uint32Array(noAnchor + 1);
@@ -121,7 +122,7 @@ export class VrpList implements Iterable<Vrp> {
     return this.#anchors.push(name) - 1;
   }
 
-  /** The slot of the entry's equal, or the free one where it belongs. */
+  /** The slot of the equal entry, or the free slot for this one. */
   #slotOf(entry: number): number {
     const mask = this.#slots.length - 1;
     for (let word = 0; word < 4; word++) hashed[word] = this.#words[entry * 4 + word] as number;
