@@ -1,4 +1,4 @@
-/** Builds section `allocations`: the registries' records by CIDR, by AS number and by holder, with who wins where they overlap. */
+/** Builds section `allocations`: the records of registries by CIDR, by AS number and by holder, and which of overlapping records wins. */
 
 import { type Address, compareAddresses, type Prefix, rangeToPrefixes } from "@netfacts/address";
 import {
@@ -16,14 +16,14 @@ import type { DelegationRecord } from "../readers/delegated.ts";
 /** The records of one file. An opaque id joins records of one file and registry only. */
 export interface DelegatedFile {
   readonly records: readonly DelegationRecord[];
-  /** Unix seconds of the header's end date; null where it tells none. */
+  /** Unix seconds of the end date in the header; null: unknown. */
   readonly asOf: number | null;
 }
 
 type AddressRecord = Extract<DelegationRecord, { kind: "ipv4" | "ipv6" }>;
 type AsnRecord = Extract<DelegationRecord, { kind: "asn" }>;
 
-/** A record with where it came from. */
+/** A record with its origin. */
 interface Sourced<R extends DelegationRecord> {
   readonly record: R;
   readonly file: number;
@@ -31,13 +31,13 @@ interface Sourced<R extends DelegationRecord> {
   readonly holder: number;
 }
 
-/** AS numbers of one range that are listed under its holder: the widest real range has 1,024. */
+/** Most AS numbers of one range that are listed for its holder; the widest real range has 1,024. */
 const rangeAsnsMax = 4096;
 
 export interface BuiltAllocations {
   readonly columns: AllocationsColumns;
   readonly counts: { readonly ipv4: number; readonly ipv6: number; readonly asn: number; readonly holders: number };
-  /** AS number runs that several records claim. */
+  /** Number of AS number runs that differing records claim. */
   readonly asnConflicts: number;
 }
 
@@ -71,7 +71,7 @@ function compareRanges(a: AddressRecord, b: AddressRecord): number {
   return compareAddresses(a.start, b.start) || compareAddresses(a.end, b.end);
 }
 
-/** Opaque ids, numbered per file and registry: a combined file has those of several, which know nothing of each other. */
+/** Opaque ids, numbered per file and registry: in a combined file, equal ids of different registries are unrelated. */
 class Holders {
   readonly #numbers = new Map<string, number>();
   readonly #ids: string[] = [];
@@ -121,7 +121,7 @@ function runStarts(lists: readonly (readonly unknown[])[]): Uint32Array {
   return start;
 }
 
-/** CIDRs of one family in columns, each with the record that it is of: objects would be many times their size. */
+/** CIDRs of one family in columns, each with its record: as objects they would take many times the memory. */
 class CidrColumns {
   readonly words = new GrowableUint32();
   readonly length = new GrowableUint8();
@@ -139,7 +139,7 @@ class CidrColumns {
     this.record.push(record);
   }
 
-  /** The distinct CIDRs ascending, the bounds of each one's records, and these in the order in which they were pushed. */
+  /** The distinct CIDRs in ascending order, the start of each one's records, and the records in the order in which they were pushed. */
   sorted(): { words: Uint32Array; length: Uint8Array; start: number[]; record: Uint32Array } {
     const size = this.#size;
     const order = Uint32Array.from(this.length.view(), (_, index) => index).sort((a, b) => this.#compare(a, b) || a - b);
@@ -202,7 +202,7 @@ function addressColumns(addresses: readonly Sourced<AddressRecord>[]) {
   };
 }
 
-/** Place of each record in the order of precedence; 0 wins. */
+/** Rank of each record by precedence; 0 wins. */
 function ranks(addresses: readonly Sourced<AddressRecord>[]): Uint32Array {
   const sizes = addresses.map(({ record }) => rangeSize(record.start, record.end));
   const order = Uint32Array.from(addresses, (_, index) => index).sort((a, b) => {
@@ -217,8 +217,8 @@ function ranks(addresses: readonly Sourced<AddressRecord>[]): Uint32Array {
 }
 
 /**
- * Who wins where records overlap (docs/design/semantics.md#registration): allocated or assigned before reserved or available; the newer
- * file; the narrower range; the later date; the registry's name; the record that names a holder. Negative: the first does.
+ * Which of overlapping records wins (docs/design/semantics.md#registration): allocated or assigned before reserved or available; then the newer file;
+ * the narrower range; the later date; the registry's name; the record that names a holder. Negative: the first record wins.
  */
 function precedence(a: Sourced<DelegationRecord>, b: Sourced<DelegationRecord>, sizeDifference: number): number {
   return (
@@ -235,7 +235,7 @@ function isHeld({ status }: DelegationRecord): boolean {
   return status === "allocated" || status === "assigned";
 }
 
-/** Addresses of a range as a floating-point number: enough to tell the narrower. */
+/** Number of addresses as a floating-point number: exact enough to find the narrower range. */
 function rangeSize(start: Address, end: Address): number {
   if (start.version === 4) return end.w0 - start.w0;
   return (end.w0 - start.w0) * 2 ** 96 + (end.w1 - start.w1) * 2 ** 64 + (end.w2 - start.w2) * 2 ** 32 + (end.w3 - start.w3);
@@ -251,7 +251,7 @@ interface AsnRun {
   readonly winner: Sourced<AsnRecord>;
 }
 
-/** AS numbers with the same records; the first of these holds. */
+/** AS numbers with the same records; the first record wins. */
 interface ClaimedRun {
   readonly first: number;
   readonly last: number;
@@ -259,8 +259,8 @@ interface ClaimedRun {
 }
 
 /**
- * Each AS number that somebody holds, in ascending order, with its records, that which holds first. Of one record that covers more than
- * 4,096 only so many.
+ * Each delegated AS number in ascending order, with its records, of which the first one wins. A record that covers more than 4,096 numbers is cut off
+ * after these.
  */
 export function* asnClaims(
   files: readonly DelegatedFile[],
@@ -290,7 +290,7 @@ function winningRuns(asns: readonly Sourced<AsnRecord>[]): { runs: AsnRun[]; con
   return { runs, conflicts };
 }
 
-/** Ascending. A list is of its run only until the next one. Cost: a sort, and a step per bound and record open at it. */
+/** In ascending order. A list is valid only until the next run. Cost: a sort, and a step per bound and record that is open there. */
 function* claimedRuns(asns: readonly Sourced<AsnRecord>[]): Generator<ClaimedRun, void> {
   const sorted = [...asns].sort((a, b) => a.record.start - b.record.start || a.record.end - b.record.end || a.file - b.file);
   const bounds = Float64Array.from(new Set(sorted.flatMap(({ record }) => [record.start, record.end + 1]))).sort();
@@ -305,7 +305,7 @@ function* claimedRuns(asns: readonly Sourced<AsnRecord>[]): Generator<ClaimedRun
   }
 }
 
-/** Whether two records of AS numbers say different things. */
+/** Whether two records of AS numbers differ. */
 function differs(a: AsnRecord, b: AsnRecord): boolean {
   return (["start", "end", "registry", "country", "date", "status"] as const).some((member) => a[member] !== b[member]);
 }

@@ -1,11 +1,11 @@
-/** Pairs of ASes that stand next to each other on paths, with how many paths have them. */
+/** Pairs of ASes that are adjacent on paths, with the number of paths. */
 
 import { hashPair } from "@netfacts/address";
 import { GrowableUint8, GrowableUint32, linkSeen, release } from "@netfacts/snapshot";
 import { HopReader } from "./path-facts.ts";
 import type { PathTable } from "./path-table.ts";
 
-/** Ascending by (left, right), each pair once; left is towards the collector. `seen` has bits of `linkSeen`. */
+/** In ascending order of (left, right), each pair once; left is closer to the collector. `seen` has bits of `linkSeen`. */
 export interface AsLinks {
   readonly left: Uint32Array<ArrayBuffer>;
   readonly right: Uint32Array<ArrayBuffer>;
@@ -13,7 +13,7 @@ export interface AsLinks {
   readonly seen: Uint8Array<ArrayBuffer>;
 }
 
-/** How many routes of each family have each path, by path number. */
+/** Number of routes that have each path, by family and path number. */
 export interface PathUses {
   readonly ipv4: Uint32Array;
   readonly ipv6: Uint32Array;
@@ -21,7 +21,7 @@ export interface PathUses {
 
 const initialSlots = 1 << 12;
 
-/** Counts the pairs on every path of a table; a path counts as often as routes have it. */
+/** Counts the pairs on every path of a table; a path counts once per route that has it. */
 export function countLinks({ size, start, bytes }: PathTable, uses: PathUses): AsLinks {
   const counter = new LinkCounter();
   const reader = new HopReader();
@@ -38,12 +38,12 @@ export function countLinks({ size, start, bytes }: PathTable, uses: PathUses): A
   return counter.links();
 }
 
-/** Words of a slot: left, right, paths, seen. No paths: it is empty. */
+/** Words of a slot: left, right, paths, seen. A slot with 0 paths is empty. */
 const slotWords = 4;
-/** Slots are at most two thirds full. */
+/** Largest share of slots in use. */
 const fullShare = 2 / 3;
 
-/** Open addressing; the pairs lie in the slots themselves, so that a look waits for memory once. */
+/** Open addressing. The pairs are in the slots themselves, so that a look-up waits for memory once. */
 class LinkCounter {
   #slots = new Uint32Array(initialSlots * slotWords);
   #size = 0;
@@ -65,11 +65,11 @@ class LinkCounter {
     this.#slots[at + 3] = (this.#slots[at + 3] as number) | seen;
   }
 
-  /** To be called once, and last. */
+  /** Call it once, after the last `add`. */
   links(): AsLinks {
     const size = this.#size;
     const slots = this.#slots;
-    // As 64-bit numbers, right in the lower half, so that the engine's own sort orders them.
+    // 64-bit numbers with the right AS in the lower half, so that the native sort orders them.
     const keys = new BigUint64Array(size);
     const halves = new Uint32Array(keys.buffer);
     for (let at = 0, link = 0; link < size; at += slotWords) {
@@ -92,7 +92,7 @@ class LinkCounter {
     return links;
   }
 
-  /** Doubles the room. */
+  /** Doubles the number of slots. */
   #spread(): void {
     const before = this.#slots;
     const slots = new Uint32Array(before.length * 2);
@@ -106,14 +106,14 @@ class LinkCounter {
   }
 }
 
-/** Where the slot of the pair begins, or the empty one where it belongs. */
+/** Index of the pair's slot, or of the empty slot for it. */
 function slotOf(slots: Uint32Array, left: number, right: number): number {
   const mask = slots.length - 1;
   for (let at = (hashPair(left, right) * slotWords) & mask; ; at = (at + slotWords) & mask)
     if (slots[at + 2] === 0 || (slots[at] === left && slots[at + 1] === right)) return at;
 }
 
-/** Joins the pairs of several RIBs: the paths of equal ones are added up. */
+/** Joins the pairs of several RIBs: the paths of equal pairs are added up. */
 export function mergeLinks(lists: readonly AsLinks[]): AsLinks {
   const [only] = lists;
   if (only !== undefined && lists.length === 1) return only;
@@ -151,12 +151,12 @@ export function mergeLinks(lists: readonly AsLinks[]): AsLinks {
   return { left: left.view(), right: right.view(), paths: paths.view(), seen: seen.view() };
 }
 
-/** Positions of the pairs, ascending by (right, left). */
+/** Positions of the pairs in ascending order of (right, left). */
 export function linksByRight({ right }: AsLinks): Uint32Array {
   const keys = new BigUint64Array(right.length);
   const halves = new Uint32Array(keys.buffer);
   for (let link = 0; link < right.length; link++) {
-    // Positions ascend with the left AS already.
+    // Positions are already in ascending order of the left AS.
     halves[link * 2] = link;
     halves[link * 2 + 1] = right[link] as number;
   }

@@ -1,4 +1,4 @@
-/** Where several observations place one prefix, and how sure that is (docs/design/semantics.md#location). */
+/** The place that several observations give a prefix, and how certain it is (docs/design/semantics.md#location). */
 
 import { locationOutliersMax } from "@netfacts/contracts";
 import type { OutlierPlace, Outliers } from "@netfacts/snapshot";
@@ -8,7 +8,7 @@ export interface Vote {
   readonly country: string | null;
   readonly region: string | null;
   readonly city: string | null;
-  /** Degrees; both or none. */
+  /** Degrees; both or neither is null. */
   readonly latitude: number | null;
   readonly longitude: number | null;
   readonly accuracyKm: number | null;
@@ -35,35 +35,35 @@ export interface ConsensusOptions {
   readonly halfLifeSeconds: number;
 }
 
-/** Places that a wrong observation, or a prefix that moved, may come to: so many, equally likely. */
+/** Number of places that a wrong observation, or a prefix that moved, may have; all are equally likely. */
 export const placeCount = 20;
-/** Share of right observations, if they are exact; half of it at `coarseKm`. */
+/** Share of correct observations, if they are exact; half of it at `coarseKm`. */
 const reliability = 0.9;
 const coarseKm = 250;
-/** Of an observation that gives none. */
+/** Assumed accuracy of an observation that gives none. */
 export const accuracyDefaultKm = 50;
-/** Two observations nearer than this, or than the accuracy of one of them up to `nearMaxKm`, are of one place. */
+/** Two observations are of one place if they are nearer than this, or than the accuracy of one of them, up to `nearMaxKm`. */
 const nearKm = 50;
 const nearMaxKm = 500;
-/** Further places count as one: elsewhere. */
+/** Most places that are told apart; all further ones count as elsewhere. */
 const placesMax = 32;
 const elsewhere = -1;
 const confidenceMax = 0.99;
 /** Claims to be more exact than this do not add weight. */
 const exactKm = 10;
-/** Older votes weigh as those of this age: a weight of 0 would leave no coordinates. */
+/** Older votes have the weight of this age: with a weight of 0 there would be no coordinates. */
 const halfLivesMax = 500;
 const daySeconds = 86_400;
 
-/** How likely an observation is right. */
+/** Probability that an observation is correct. */
 export function reliabilityOf(accuracyKm: number | null): number {
   return reliability / (1 + (accuracyKm ?? accuracyDefaultKm) / coarseKm);
 }
 
 /**
- * The place that is most likely, with the probability that it is right now. A prefix has one of `placeCount` places at any time, and moves to
- * a random one with the half-life; an observation is right with `reliabilityOf`, else of a random place. The probability follows from these
- * exactly (the forward algorithm of a hidden Markov model).
+ * The most likely place, with the probability that it is correct now. The model: a prefix is in one of `placeCount` places at any time, and moves to
+ * a random one with the half-life. An observation is correct with `reliabilityOf`, and otherwise of a random place. The probability follows exactly
+ * (the forward algorithm of a hidden Markov model).
  *
  * @param votes  at least one, in any order.
  *
@@ -73,7 +73,7 @@ export function consensusOf(votes: readonly Vote[], options: ConsensusOptions): 
   return judged(votes, options).consensus;
 }
 
-/** Tells of votes whether they are for another place than the most likely one: of those that were counted, and of others. */
+/** Returns a function that tells whether a vote is for another place than the most likely one; also for votes that were not counted. */
 export function outlierJudge(votes: readonly Vote[], options: ConsensusOptions): (vote: Vote) => boolean {
   if (votes.length === 0) return () => false;
   const { members } = judged(votes, options);
@@ -88,7 +88,7 @@ function judged(votes: readonly Vote[], { now, halfLifeSeconds }: ConsensusOptio
   const stays = (seconds: number) => 2 ** (-seconds / halfLifeSeconds);
   const total = Math.max(placeCount, places.length + 1);
   const unseen = total - places.length;
-  // The last one is of all places that no vote is for.
+  // The last share is for all places without a vote.
   let share: number[] = [...places.map(() => 1 / total), unseen / total];
   let time = newestFirst.at(-1)?.observedAt ?? now;
   const moveOn = (until: number) => {
@@ -126,7 +126,7 @@ function judged(votes: readonly Vote[], { now, halfLifeSeconds }: ConsensusOptio
   return { consensus: { ...consensus, outliers }, members };
 }
 
-/** The places with the most votes; of equal ones, those that were seen last. */
+/** The places with the most votes; if these are equal, the places that were seen last. */
 function outlierPlaces(others: readonly Vote[][], location: Coordinates, halfLifeSeconds: number): OutlierPlace[] {
   const newest = (members: readonly Vote[]) => (members[0] as Vote).observedAt;
   return others
@@ -145,8 +145,8 @@ function outlierPlaces(others: readonly Vote[][], location: Coordinates, halfLif
 }
 
 /**
- * Votes of one place together, the newest first; each vote's place by its index. Votes with coordinates make the places first, so that a vote
- * without them cannot join places that are apart. Each place is compared by its newest vote with coordinates, if it has one.
+ * Groups votes by place, newest first; `placeOf` has each vote's place by its index. Votes with coordinates form places first, so that a vote without
+ * them cannot join places that are apart. A place is compared by its newest vote with coordinates, if it has one.
  */
 function groupedByPlace(newestFirst: readonly Vote[]): { places: Vote[][]; placeOf: number[] } {
   const compared: Vote[] = [];
@@ -163,7 +163,7 @@ function groupedByPlace(newestFirst: readonly Vote[]): { places: Vote[][]; place
   return { places, placeOf };
 }
 
-/** Whether two observations may be of one place. */
+/** Whether two observations may be of the same place. */
 export function isSamePlace(a: Vote, b: Vote): boolean {
   if (a.country !== null && b.country !== null && a.country !== b.country) return false;
   const apart = distanceKm(a, b);
@@ -181,7 +181,7 @@ const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 
 type Coordinates = Pick<Vote, "latitude" | "longitude">;
 
-/** Along the surface of a sphere; null if one has no coordinates. */
+/** Distance on the surface of a sphere; null if one has no coordinates. */
 export function distanceKm(a: Coordinates, b: Coordinates): number | null {
   if (a.latitude === null || a.longitude === null || b.latitude === null || b.longitude === null) return null;
   const [north, east] = [radians(b.latitude - a.latitude), radians(b.longitude - a.longitude)];
@@ -191,7 +191,7 @@ export function distanceKm(a: Coordinates, b: Coordinates): number | null {
 
 type Weight = (vote: Vote) => number;
 
-/** Of the votes of one place, the newest first. Ages count from the newest of them: the shares are the same as if counted from now. */
+/** The weight of votes for one place, newest first. Ages count from the newest of them, which gives the same shares as counting from now. */
 function weightOf(members: readonly Vote[], halfLifeSeconds: number): Weight {
   const { observedAt: newest } = members[0] as Vote;
   return ({ observedAt, accuracyKm }) => {
@@ -200,7 +200,7 @@ function weightOf(members: readonly Vote[], halfLifeSeconds: number): Weight {
   };
 }
 
-/** The names with most weight: the country, then a region in it, then a city in that. */
+/** The names with the most weight: the country, then a region in it, then a city in that. */
 function namesOf(members: readonly Vote[], weight: Weight): Pick<Vote, "country" | "region" | "city"> {
   const country = heaviest(members, ({ country: name }) => name, weight);
   const inCountry = members.filter((one) => one.country === country);
@@ -209,7 +209,7 @@ function namesOf(members: readonly Vote[], weight: Weight): Pick<Vote, "country"
   return { country, region, city: heaviest(inRegion, ({ city: name }) => name, weight) };
 }
 
-/** Of names that differ in case alone the first is shown; at a tie, the first counts. Null if there is no name. */
+/** If names differ only in case, the first is shown; at a tie, the first counts. Null: there is no name. */
 function heaviest(members: readonly Vote[], nameOf: (vote: Vote) => string | null, weight: Weight): string | null {
   const sums = new Map<string, { readonly name: string; sum: number }>();
   for (const vote of members) {

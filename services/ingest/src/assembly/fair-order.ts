@@ -1,14 +1,14 @@
-/** The order in which geofeeds of strangers get room that may not suffice for all of them. */
+/** The order in which geofeeds of strangers get room that may not be enough for all. */
 
 export interface Placed {
   readonly url: string;
-  /** What it takes of the room. */
+  /** Room that it takes. */
   readonly weight: number;
 }
 
 /**
- * The place of each is the weight of it and of all smaller ones of its host. Who takes room in this order gives each host the same share,
- * its smallest first, and what a host leaves is for those that need more: the largest of the largest hosts are left out. Equal ones keep their order.
+ * The rank of each is the sum of its weight and those of all smaller ones of its host. Taking room in this order gives each host the same share, its
+ * smallest first; room that a host does not need is for the others. So the largest of the largest hosts are left out. Equal ones keep their order.
  */
 export function inFairOrder<T extends Placed>(items: readonly T[]): T[] {
   const placed = [...Map.groupBy(items, ({ url }) => new URL(url).host).values()].flatMap((ofHost) => {

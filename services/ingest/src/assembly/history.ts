@@ -1,29 +1,26 @@
-/** When prefixes were first and last seen with their origins: the tables of a run merged into the history of all before it. */
+/** When prefixes were first and last seen with their origins: merges the tables of a run into the previous history. */
 
 import { GrowableUint8, GrowableUint32, type HistoryColumns, originKind, type RoutesColumns } from "@netfacts/snapshot";
 import type { MergedRoutes, OriginTimes, SeenColumn } from "./routes.ts";
 
-/**
- * Origins that are kept without being announced, at most: four full tables of them, 100 MB. A leak of more specifics may bring so many
- * within a day.
- */
+/** Most origins that are kept without being announced: those of four full tables, in 100 MB. A leak of more specifics can add this many in a day. */
 const historyWithdrawnMax = 4_000_000;
 
 export interface HistoryOptions {
-  /** Unix seconds of the newest table of the run; 0 = none tells its time. */
+  /** Unix seconds of the newest table of the run; 0: no table has a time. */
   readonly now: number;
-  /** How long before that something must have been seen to be kept when it is not announced; null: whenever. */
+  /** Origins that are not announced are kept if they were seen within this time before that; null: always. */
   readonly keptSeconds: number | null;
   readonly withdrawnMax?: number;
 }
 
 export interface MergedHistory {
   readonly history: HistoryColumns;
-  /** What the section of the run's routes tells of it. */
+  /** The times in the history for the routes of the run. */
   readonly seen: Pick<RoutesColumns, SeenColumn>;
   /** Origins in the history that are not announced now. */
   readonly withdrawn: number;
-  /** Origins of the history before that are not in this one. */
+  /** Origins of the previous history that are not in this one. */
   readonly forgotten: number;
 }
 
@@ -42,13 +39,13 @@ const noHistory: HistoryColumns = {
 };
 
 /**
- * Times only widen: the first goes back, the last forward, in whatever order tables come; merging the same table again changes nothing.
- * What is not announced is kept for its time; of more than `withdrawnMax` origins those that were seen longest ago go first.
+ * Times only widen, in whatever order tables come: the first goes back, the last forward. Merging the same table again changes nothing. Origins that
+ * are not announced are kept for their time; above `withdrawnMax`, those that were seen longest ago are dropped first.
  *
  * @param times  of the run's tables alone; they are widened in place.
  * @param before  checked; null: there is none.
  *
- * Cost: a step per prefix and origin of either side, and of both again where there are too many.
+ * Cost: a step per prefix and origin of either side, and again if there are too many.
  */
 export function mergeHistory(
   routes: MergedRoutes["columns"],
@@ -77,7 +74,7 @@ class HistoryMerge {
   readonly #times: OriginTimes;
   readonly #past: HistoryColumns;
   readonly #oldest: number;
-  /** Of the origins that are not announced: how many were last seen then. */
+  /** Number of origins that are not announced, by the time when they were last seen. */
   readonly #withdrawnAt = new Map<number, number>();
   readonly #v4 = { words: new GrowableUint32(), length: new GrowableUint8() };
   readonly #v6 = { words: new GrowableUint32(), length: new GrowableUint8() };
@@ -85,10 +82,10 @@ class HistoryMerge {
   readonly #as = new GrowableUint32();
   readonly #first = new GrowableUint32();
   readonly #last = new GrowableUint32();
-  /** Origins of the prefix at hand that have a number, by it. */
+  /** Origins of the current prefix that are AS numbers, in ascending order. */
   readonly #own: number[] = [];
 
-  /** @param oldest  what was last seen before, and is not announced, is left out. */
+  /** @param oldest  origins that are not announced and were last seen before this are dropped */
   constructor(routes: MergedRoutes["columns"], times: OriginTimes, past: HistoryColumns, oldest: number) {
     this.#routes = routes;
     this.#times = times;
@@ -104,7 +101,7 @@ class HistoryMerge {
     this.#start.push(this.#as.length);
   }
 
-  /** The time before which so many were last seen that no more than `max` of the others are not announced. */
+  /** The earliest time for which at most `max` origins that are not announced were last seen then or later. */
   boundFor(max: number): number {
     let count = 0;
     for (const [time, origins] of [...this.#withdrawnAt].sort(([a], [b]) => b - a)) {
@@ -139,7 +136,7 @@ class HistoryMerge {
       let order = at === lengths.length ? 1 : past === pastLengths.length ? -1 : 0;
       for (let word = 0; order === 0 && word < size; word++)
         order = (words[at * size + word] as number) - (pastWords[past * size + word] as number);
-      // At an end of one side the other's next is there, which the order says.
+      // If one side is at its end, `order` already says that the other side is next.
       if (order === 0) order = (lengths[at] as number) - (pastLengths[past] as number);
       const start = this.#as.length;
       this.#origins(order <= 0 ? firstEntry + at : -1, order >= 0 ? firstPast + past : -1);
@@ -154,7 +151,7 @@ class HistoryMerge {
     }
   }
 
-  /** @param entry, past  the prefix on either side; −1: it is not there. */
+  /** @param entry, past  the prefix on either side; −1: it is not there */
   #origins(entry: number, past: number): void {
     const { first, last } = this.#times;
     const { origin_value } = this.#routes;
@@ -165,13 +162,13 @@ class HistoryMerge {
       const asn = origin_value[origin] as number;
       while (next < end && (origin_as[next] as number) < asn) this.#withdraw(next++);
       if (next < end && origin_as[next] === asn) widen(first, last, origin, first_seen[next] as number, last_seen[next++] as number);
-      // A table that does not tell its time says nothing of when.
+      // A table without a time does not say when an origin was seen.
       if (last[origin] !== 0) this.#push(asn, first[origin] as number, last[origin] as number);
     }
     while (next < end) this.#withdraw(next++);
   }
 
-  /** Origins of an entry that have a number, ascending by it. They are few. */
+  /** Origins of an entry that are AS numbers, in ascending order. There are few. */
   #announced(entry: number): readonly number[] {
     const own = this.#own;
     own.length = 0;
@@ -206,13 +203,13 @@ class HistoryMerge {
   }
 }
 
-/** Widens the times of an item; 0 = it has none yet. */
+/** Widens the times of an item; 0: it has none yet. */
 function widen(first: Uint32Array, last: Uint32Array, item: number, earlier: number, later: number): void {
   if (first[item] === 0 || earlier < (first[item] as number)) first[item] = earlier;
   if (later > (last[item] as number)) last[item] = later;
 }
 
-/** ASes of both sides, ascending: those that announce something now, and the others for as long as they are kept. */
+/** ASes of both sides, in ascending order: those that announce something now, and the others for as long as they are kept. */
 function mergeAses(
   { as_number, as_start, as_origin }: MergedRoutes["columns"],
   times: OriginTimes,
@@ -246,11 +243,11 @@ function mergeAses(
   return { number: number.slice(0, count), first: first.slice(0, count), last: last.slice(0, count) };
 }
 
-/** Most origins were last seen in one of the run's tables: positions of two bytes in a list of times are half of what the times are. */
+/** Most origins were last seen in one of the run's tables. Two-byte positions in a list of times take half the memory of the times. */
 function timeColumns({ first, last }: OriginTimes): Pick<RoutesColumns, "origin_first_seen" | "origin_last_seen" | "seen_time"> {
   const told = new Set(last);
   told.delete(0);
-  // Origins of still older times, which takes as many tables imported out of their order, are told without any.
+  // Origins of still older times get none. This needs as many tables that were imported out of order.
   const newest = [...told].sort((a, b) => b - a).slice(0, placesMax);
   const seen_time = Uint32Array.from([0, ...newest.reverse()]);
   const places = new Map(Array.from(seen_time, (time, place) => [time, place]));
@@ -263,5 +260,5 @@ function timeColumns({ first, last }: OriginTimes): Pick<RoutesColumns, "origin_
   return { origin_first_seen: first, origin_last_seen, seen_time };
 }
 
-/** Positions that a column of 16 bits can tell apart, but for the first. */
+/** Positions that a column of 16 bits can distinguish, without the first one. */
 const placesMax = 65_535;

@@ -1,4 +1,4 @@
-/** Section `locations`: what was observed of each prefix, and which of observations and geofeeds count. */
+/** Section `locations`: the place of each observed prefix, and whether observations or geofeeds count. */
 
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import { PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
@@ -23,20 +23,20 @@ export interface AggregatedObservations {
   readonly notes: string[];
 }
 
-/** Of one prefix, the newest. */
+/** Most votes of one prefix; the newest ones count. */
 const votesMax = 1_000;
 const outliersNamedMax = 5;
-/** Of all sources together. Each has a record in the heap until the section is packed. */
+/** Most prefixes of all sources together. Each has a record in the heap until the section is packed. */
 export const prefixesMax = 1_000_000;
 
 /**
- * One record for each prefix that was observed. Of one source and method, the newest observation of a day counts, so that nobody
- * outvotes the others by repeating something.
+ * Makes one record for each observed prefix. For one source and method, only the newest observation of a day counts, so that no source outvotes the
+ * others by repetition.
  *
- * Throws `SourceError` for more than a million distinct prefixes that are not too old, over all lists.
+ * @throws SourceError for more than a million distinct prefixes, over all lists, that are not too old.
  *
- * Cost: some 1 µs an observation and 20 µs a prefix; 8 bytes an observation outside of the heap, beside the lists, and some 300 bytes a prefix in it,
- * up to 570 with three other places.
+ * Cost: about 1 µs an observation and 20 µs a prefix; 8 bytes an observation outside of the heap, besides the lists; about 300 bytes a prefix in the
+ * heap, up to 570 with three other places.
  */
 export function aggregateObservations(
   lists: readonly ObservationList[],
@@ -67,7 +67,7 @@ export function aggregateObservations(
   return { records, oldest, notes };
 }
 
-/** Observations, as numbers over all lists, in runs of one prefix each. */
+/** Groups observations by prefix; they are numbered over all lists. */
 function byPrefix(lists: readonly ObservationList[], oldest: number): { starts: Uint32Array; members: Uint32Array; trie: PrefixTrie } {
   const { columns } = sortPrefixes(prefixesOf(lists, oldest));
   if (columns.ipv4.length.length + columns.ipv6.length.length > prefixesMax)
@@ -103,7 +103,7 @@ function* prefixesOf(lists: readonly ObservationList[], oldest: number): Generat
   for (const list of lists) for (let at = 0; at < list.size; at++) if (list.observedAt(at) >= oldest) yield list.prefixAt(at);
 }
 
-/** The votes of one prefix, the newest first. */
+/** The votes for one prefix, newest first. */
 function votesOf(lists: readonly ObservationList[], numbers: Uint32Array): Vote[] {
   const newest = new Map<string, { readonly list: ObservationList; readonly at: number }>();
   for (const number of numbers) {
@@ -128,7 +128,7 @@ function recordOf(prefix: Prefix, { country, region, city, ...found }: Consensus
   };
 }
 
-/** For all prefixes that nothing contradicts. */
+/** Shared by all prefixes without contradicting observations. */
 const noOutliers: Outliers = { observations: 0, places: [] };
 
 function sharing({ observations, places }: Outliers, shared: SharedPlaces): Outliers {
@@ -137,7 +137,7 @@ function sharing({ observations, places }: Outliers, shared: SharedPlaces): Outl
 
 type SharedPlaces = (place: PlaceNames) => PlaceNames;
 
-/** The first of equal places, for all of them: a million prefixes hold few different ones. */
+/** Returns the first of equal places for all of them: a million prefixes have few different ones. */
 function sharedPlaces(): SharedPlaces {
   const known = new Map<string, PlaceNames>();
   return (place) => {
@@ -148,12 +148,12 @@ function sharedPlaces(): SharedPlaces {
   };
 }
 
-/** Which of two bases counts where both know something. */
+/** The basis that counts if both have a location. */
 export type LocationBasis = "observation" | "geofeed";
 
 /**
- * The records that count: those of `first`, and of the others those where `first` knows nothing, in the order in which they are packed.
- * A geofeed's prefix without a location says nothing about what was observed: it shows what a less specific prefix was observed to have.
+ * The records that count: those of `first`, and others where `first` has none, in the order of packing. A geofeed's prefix without a location does
+ * not hide observations: it gets the location that was observed for the most specific prefix that contains it.
  */
 export function withPrecedence(
   geofeeds: readonly LocationRecord[],
@@ -172,14 +172,14 @@ export function withPrecedence(
   return [...said, ...observed.filter(({ prefix }) => (leading.find(prefix)?.place ?? null) === null)];
 }
 
-/** Finds the most specific record that contains a prefix; of equal ones the last. */
+/** Finds the most specific record that contains a prefix; the last one if several have that prefix. */
 class Covering {
   readonly #records: readonly LocationRecord[];
   readonly #order: Uint32Array;
   readonly #trie: PrefixTrie;
 
   constructor(records: readonly LocationRecord[]) {
-    // Of equal prefixes sorting keeps the first.
+    // Sorting keeps the first of equal prefixes.
     this.#records = records.toReversed();
     const { columns, order } = sortPrefixes(this.#records.map(({ prefix }) => prefix));
     this.#order = order;

@@ -1,4 +1,4 @@
-/** Observations of one source as columns: tens of millions of them, without an object for each. */
+/** Observations of one source in columns: tens of millions of them, without an object for each. */
 
 import { hashWords, makePrefix, type Prefix } from "@netfacts/address";
 import { GrowableUint8, GrowableUint32, type PlaceNames, release } from "@netfacts/snapshot";
@@ -7,25 +7,25 @@ import type { Vote } from "./consensus.ts";
 export interface Observation extends Vote {
   readonly prefix: Prefix;
   readonly method: string | null;
-  /** Who says so, where one list is of several sources. */
+  /** Origin of the observation, if one list is for several sources. */
   readonly source?: string;
 }
 
-/** Coordinates are kept in hundred-thousandths of a degree: about a metre. */
+/** Coordinates are stored in hundred-thousandths of a degree: about a metre. */
 const perDegree = 100_000;
-/** Accuracies in hundred metres. */
+/** Accuracies are stored in units of a hundred metres. */
 const perKm = 10;
 const none = 0xffff_ffff;
-/** The world has some 150,000 cities with more than a thousand people. */
+/** The world has about 150,000 cities with more than a thousand people. */
 const placesMax = 200_000;
 const votersMaxDefault = 1_000;
 const daySeconds = 86_400;
-/** Of the slots in which votes are counted, those in use at most. */
+/** Largest share of used slots, when votes are counted. */
 const fullShare = 0.75;
 
 /**
- * About 46 bytes an observation outside of the heap. In the heap, some 200 bytes for each distinct place, 1.2 kB with the longest names. A list
- * has at most 200,000 distinct places, and 1,000 distinct methods or as many as it is made for.
+ * Takes about 46 bytes an observation outside of the heap. In the heap, about 200 bytes for each distinct place, or 1.2 kB with the longest names. A
+ * list has at most 200,000 distinct places, and 1,000 distinct methods or as many as set.
  */
 export class ObservationList {
   readonly #version = new GrowableUint8();
@@ -43,7 +43,7 @@ export class ObservationList {
   /** Unix seconds; 0 without observations. */
   newest = 0;
 
-  /** @param votersMax  distinct sources and methods that it holds. */
+  /** @param votersMax  most distinct pairs of source and method */
   constructor(votersMax: number = votersMaxDefault) {
     this.#votersMax = votersMax;
     this.#voters = new Interned(votersMax);
@@ -53,7 +53,7 @@ export class ObservationList {
     return this.#length.length;
   }
 
-  /** @returns why the list has no room for the observation; null: it was added. */
+  /** @returns why the list has no room for the observation; null: it was added */
   add({ prefix, source = "", method, country, region, city, latitude, longitude, accuracyKm, observedAt }: Observation): string | null {
     const place = this.#places.index(JSON.stringify([country, region, city]), { country, region, city });
     if (place === null) return `has more than ${placesMax} distinct places (country, region and city)`;
@@ -86,7 +86,7 @@ export class ObservationList {
     return this.#observedAt.at(at);
   }
 
-  /** Equal for observations of one source and method. */
+  /** Equal for observations of the same source and method. */
   voterAt(at: number): number {
     return this.#voter.at(at);
   }
@@ -97,9 +97,9 @@ export class ObservationList {
   }
 
   /**
-   * How many votes its observations are (docs/design/semantics.md#location): those of one prefix, voter and day are one.
+   * Number of votes of the observations (docs/design/semantics.md#location): observations of the same prefix, voter and day are one vote.
    *
-   * Cost: some 0.3 µs and, while it counts, up to 11 bytes an observation.
+   * Cost: about 0.3 µs an observation, and up to 11 bytes each during the count.
    */
   voteCount(): number {
     const slots = new Uint32Array(2 ** Math.ceil(Math.log2(this.size / fullShare + 1)));
@@ -112,7 +112,7 @@ export class ObservationList {
       key[5] = this.voterAt(at);
       key[6] = this.dayAt(at);
       let slot = hashWords(key) & mask;
-      // A slot has the number of an observation plus one; 0 is a free one.
+      // A slot contains the number of an observation plus one; 0: it is free.
       while (slots[slot] !== 0 && !this.#isVote(key, (slots[slot] as number) - 1)) slot = (slot + 1) & mask;
       if (slots[slot] !== 0) continue;
       slots[slot] = at + 1;
@@ -149,7 +149,7 @@ class Interned<V> {
     this.#max = max;
   }
 
-  /** Null: the value is new, and there are as many as may be. */
+  /** Null: the value is new, and there is no room for it. */
   index(text: string, value: V): number | null {
     const known = this.#indexes.get(text);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** The origins of one prefix after the other: which peers see each, and who is next to it. */
+/** Counts the origins of one prefix after another: the peers that see each, and its upstreams. */
 
 import { GrowableUint8, GrowableUint16, GrowableUint32, originKind } from "@netfacts/snapshot";
 
@@ -14,21 +14,21 @@ export class OriginColumns {
   readonly upstreamStart = new GrowableUint32();
   readonly upstreamAs = new GrowableUint32();
   readonly upstreamPaths = new GrowableUint16();
-  /** Unix seconds of the oldest and the newest table that has the origin; 0 = none tells. */
+  /** Unix seconds of the oldest and the newest table that has the origin; 0: no table has a time. */
   readonly firstSeen = new GrowableUint32();
   readonly lastSeen = new GrowableUint32();
 }
 
-/** What stands for this many or more in a column of 16 bits. */
+/** The largest count in a column of 16 bits; it stands for all larger ones too. */
 const countMax = 65_535;
 
-/** One origin of the prefix at hand. The objects are used again for every prefix. */
+/** One origin of the current prefix. The objects are reused for every prefix. */
 interface Origin {
   kind: number;
   value: number;
   full: number;
   partial: number;
-  /** The peer that was counted last. */
+  /** The last peer that was counted. */
   peer: number;
   paths: number;
   firstSeen: number;
@@ -38,19 +38,19 @@ interface Origin {
   readonly upstreamPaths: number[];
 }
 
-/** Takes the routes of one prefix, ascending by peer, and writes its origins. */
+/** Takes the routes of one prefix in ascending order of peers, and writes its origins. */
 export class OriginTally {
   readonly columns = new OriginColumns();
   readonly #upstreamsMax: number;
-  // Origins of one prefix, and upstreams of one origin, are few: a list that is searched beats any map.
+  // A prefix has few origins, and an origin few upstreams: a linear search is faster than any map.
   readonly #origins: Origin[] = [];
   #used = 0;
   #peer = -1;
-  /** Peers that see the prefix. */
+  /** Number of peers that see the prefix. */
   full = 0;
   partial = 0;
 
-  /** @param upstreamsMax  how many upstreams of an origin are kept. */
+  /** @param upstreamsMax  most upstreams that are kept per origin */
   constructor(upstreamsMax: number) {
     this.#upstreamsMax = upstreamsMax;
   }
@@ -64,8 +64,8 @@ export class OriginTally {
 
   /**
    * @param kind, value  the origin, as `originKind` of the section has it.
-   * @param time  of the table that the peer's route is of, Unix seconds; 0: it does not tell.
-   * @returns where its path is to be counted.
+   * @param time  of the table with the peer's route, in Unix seconds; 0: unknown.
+   * @returns the origin, to count the path at.
    */
   add(peer: number, isFull: boolean, kind: number, value: number, time: number): Origin {
     if (peer !== this.#peer) {
@@ -85,7 +85,7 @@ export class OriginTally {
     return origin;
   }
 
-  /** Counts a path to the origin that says who is next to it. */
+  /** Counts a path to the origin that names an upstream. */
   addUpstream(origin: Origin, asn: number): void {
     origin.paths++;
     const { upstreamAs, upstreamPaths } = origin;
@@ -98,7 +98,7 @@ export class OriginTally {
     upstreamPaths[origin.upstreams++] = 1;
   }
 
-  /** Writes the origins of the prefix, those that most full-feed peers see first. */
+  /** Writes the origins of the prefix; those that most full-feed peers see come first. */
   finish(entry: number): void {
     const { columns } = this;
     columns.start.push(columns.kind.length);
@@ -111,7 +111,7 @@ export class OriginTally {
       columns.full.push(origin.full);
       columns.partial.push(origin.partial);
       columns.paths.push(Math.min(origin.paths, countMax));
-      // Only numbers have a history.
+      // Only origins that are AS numbers have a history.
       columns.firstSeen.push(origin.kind === originKind.as ? origin.firstSeen : 0);
       columns.lastSeen.push(origin.kind === originKind.as ? origin.lastSeen : 0);
       columns.upstreamStart.push(columns.upstreamAs.length);
@@ -144,7 +144,7 @@ export class OriginTally {
     return origin;
   }
 
-  /** The most frequent upstreams, of equals the lower number first. */
+  /** Writes the most frequent upstreams; if two are equal, the lower number comes first. */
   #pushUpstreams({ upstreams, upstreamAs, upstreamPaths }: Origin): void {
     const { columns } = this;
     for (let kept = Math.min(upstreams, this.#upstreamsMax); kept > 0; kept--) {

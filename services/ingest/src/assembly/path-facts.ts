@@ -1,15 +1,15 @@
-/** What the merge needs to know of each AS path: the origin that it names, and who stands next to the origin. */
+/** The facts about each AS path that the merge needs: its origin, and the upstream of the origin. */
 
 import { originIsPeer, originIsSet, readPathOrigin, readPathSet } from "@netfacts/mrt";
 import type { PathTable } from "./path-table.ts";
 
-/** What a path says of its origin. */
+/** Kinds of origins of a path. */
 export const pathOrigin = {
   /** The value is an AS number. */
   as: 0,
   /** The value is the number of an AS_SET in `sets`. */
   set: 1,
-  /** The origin is the peer's own AS: the path is empty, or ends in a confederation, or in AS 0, which only a router's own routes have here. */
+  /** The origin is the peer's own AS: the path is empty, or ends in a confederation or in AS 0. AS 0 is used here only by a router's own routes. */
   peer: 2,
 } as const;
 
@@ -24,25 +24,25 @@ export interface PathFacts {
   readonly sets: number[][];
 }
 
-/** What a path says of neighbours. */
+/** Kinds of upstreams of a path. */
 export const pathUpstream = {
-  /** It has a set, a confederation or a loop: nothing. */
+  /** None can be used: the path has a set, a confederation or a loop. */
   unusable: 0,
-  /** It has no AS but the origin. */
+  /** The path has no AS except the origin. */
   none: 1,
   /** The value is the AS next to the origin. */
   as: 2,
 } as const;
 
 const asSequence = 2;
-/** Up to this many ASes a loop is looked for pair by pair. */
+/** Up to this many ASes, loops are found by comparing all pairs. */
 const fewHops = 32;
 
-/** Reads the ASes of a path, prepends collapsed, into a list of its own. */
+/** Reads the ASes of a path into its own list, with prepends collapsed. */
 export class HopReader {
   hops = new Uint32Array(256);
 
-  /** How many there are; −1 for a path with a set, a confederation or a loop. `bytes[start, end)` is a sound path. */
+  /** @returns the number of ASes; −1 for a path with a set, a confederation or a loop. `bytes[start, end)` must be a valid path. */
   read(bytes: Uint8Array, start: number, end: number): number {
     let count = 0;
     for (let at = start; at < end; ) {

@@ -1,10 +1,10 @@
-/** Paths on their way into a `PathTable`: it is asked for many at once, so that what lies far apart in memory is waited for together. */
+/** Queues paths for a `PathTable`, and looks up many at once, so that the waits for distant memory overlap. */
 
 import { hashBytes } from "@netfacts/address";
 import type { GrowableUint32 } from "@netfacts/snapshot";
 import type { PathTable } from "./path-table.ts";
 
-/** More gain nothing: a processor waits for some ten reads at a time. */
+/** More gain nothing: a processor has about ten reads in flight. */
 const pathsMax = 64;
 const bytesMax = 1 << 14;
 
@@ -15,14 +15,17 @@ export class PathQueue {
   readonly #start = new Uint32Array(pathsMax + 1);
   readonly #hash = new Uint32Array(pathsMax);
   #count = 0;
-  /** Kept, as the engine leaves out reads of which nothing comes. */
+  /** Stored, because the engine removes reads without an effect. */
   read = 0;
 
   constructor(table: PathTable) {
     this.#table = table;
   }
 
-  /** Numbers the path in `bytes[start, end)`, in the order of the calls: `numbers` has it after `flush` at the latest, and is the same between two of these. */
+  /**
+   * Numbers the path in `bytes[start, end)`, in the order of the calls. `numbers` gets the number after `flush` at the latest; pass the same list
+   * until then.
+   */
   add(bytes: Uint8Array, start: number, end: number, numbers: GrowableUint32): void {
     let to = this.#start[this.#count] as number;
     if (this.#count === pathsMax || to + end - start > bytesMax) {

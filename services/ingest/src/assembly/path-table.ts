@@ -5,15 +5,15 @@ import { release } from "@netfacts/snapshot";
 
 const initialCapacity = 1 << 12;
 const initialBytes = 1 << 16;
-/** Slots are at most three quarters full. */
+/** Largest share of slots in use. */
 const fullShare = 0.75;
 
-/** Interns paths by their bytes. One hash and, for a path seen before, one comparison per call. */
+/** Interns paths by their bytes. Cost of a call: one hash, and one comparison for a known path. */
 export class PathTable {
   #size = 0;
   #bytes = new Uint8Array(initialBytes);
   #start = new Uint32Array(initialCapacity);
-  /** Open addressing, two words per slot: hash, and path number plus one, 0 = empty. */
+  /** Open addressing, two words per slot: hash, and path number plus one; 0: empty. */
   #slots = new Uint32Array(initialCapacity * 2);
 
   get size(): number {
@@ -25,12 +25,12 @@ export class PathTable {
     return this.#start.subarray(0, this.#size + 1);
   }
 
-  /** The paths one behind the other. Valid until the next `intern`. */
+  /** The bytes of all paths, one after another. Valid until the next `intern`. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(0, this.#start[this.#size]);
   }
 
-  /** The number of the path whose segments stand in `bytes[start, end)`. @param hash  its `hashBytes`. */
+  /** The number of the path whose segments are in `bytes[start, end)`. @param hash  its `hashBytes` */
   intern(bytes: Uint8Array, start: number, end: number, hash = hashBytes(bytes, start, end)): number {
     const slots = this.#slots;
     const mask = slots.length / 2 - 1;
@@ -42,8 +42,9 @@ export class PathTable {
   }
 
   /**
-   * Reads what `intern` will read first of the paths with these hashes, without waiting for one before the next: what lies far in memory
-   * is then near. @returns a sum without meaning, so that the reads are not idle.
+   * Loads into the cache what `intern` will read first for the paths with these hashes; the reads do not wait for each other.
+   *
+   * @returns a sum without meaning, so that the engine does not remove the reads.
    */
   approach(hashes: Uint32Array, count: number): number {
     const slots = this.#slots;
@@ -52,17 +53,17 @@ export class PathTable {
     const mask = slots.length / 2 - 1;
     let sum = 0;
     for (let at = 0; at < count; at++) sum += slots[((hashes[at] as number) & mask) * 2 + 1] as number;
-    // An empty slot leads to the first path, and any other to where its path ends: the line in memory is what counts.
+    // An empty slot leads to the first path, any other one to the end of its path: only the cache line matters.
     for (let at = 0; at < count; at++) sum += bytes[start[slots[((hashes[at] as number) & mask) * 2 + 1] as number] as number] as number;
     return sum;
   }
 
-  /** Gives back what only `intern` needs; it must not be called again. */
+  /** Releases the memory that only `intern` needs; do not call `intern` again. */
   seal(): void {
     release(this.#slots);
   }
 
-  /** Gives all memory back; nothing may be asked any more. */
+  /** Releases all memory; do not use the table again. */
   release(): void {
     release(this.#slots, this.#start, this.#bytes);
   }
@@ -90,7 +91,7 @@ export class PathTable {
     return path;
   }
 
-  /** Doubles the slots. */
+  /** Doubles the number of slots. */
   #spread(): void {
     const before = this.#slots;
     const slots = new Uint32Array(before.length * 2);

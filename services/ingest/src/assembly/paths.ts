@@ -3,7 +3,7 @@
 import type { ColumnPieces, PathsColumns, pathsFormat } from "@netfacts/snapshot";
 import type { RibPaths, RibTable } from "./rib-pass.ts";
 
-/** Columns in place: those of the table are not to be used otherwise afterwards. `full` as `MergedRoutes` has it. */
+/** The columns share the memory of the table; do not use that afterwards. `full` as in `MergedRoutes`. */
 export function pathsColumns(
   { peers, ipv4, ipv6 }: RibTable,
   { start, bytes }: RibPaths,

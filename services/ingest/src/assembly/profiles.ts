@@ -1,21 +1,21 @@
-/** Builds section `profiles`: what the sources say of each AS, joined with PeeringDB's organisations. */
+/** Builds section `profiles`: the facts of all sources about each AS, joined with PeeringDB's organisations. */
 
 import { type Profile, type ProfileBasis, type ProfilesColumns, profilesColumns } from "@netfacts/snapshot";
 import type { ProfileRecord } from "../readers/as-profiles.ts";
 import type { Organisation } from "../readers/peeringdb.ts";
 
-/** What one source says, with what its network types rest on. */
+/** The records of one source, and the basis of its network types. */
 export interface ProfileSource {
-  /** Its name. */
+  /** Name of the source. */
   readonly source: string;
   readonly basis: ProfileBasis;
   readonly records: ReadonlyMap<number, ProfileRecord>;
 }
 
 /**
- * Of each AS and each of its members what the last source says that says anything of it, in the order of `sources`. An organisation's
- * name and website come from PeeringDB's organisations where a network names one and no later source says otherwise; a website of the
- * network itself goes before that of its organisation. An AS of which nothing is known in the end has no profile.
+ * For each AS and each member, the last source in the order of `sources` that says anything about it counts. The name and website of an organisation
+ * come from PeeringDB's organisations, if a network names one and no later source says otherwise. The website of the network itself takes precedence
+ * over that of its organisation. An AS without any fact in the end has no profile.
  */
 export function buildProfiles(
   sources: readonly ProfileSource[],
@@ -27,7 +27,7 @@ export function buildProfiles(
       const before = profiles.get(asn) ?? nothing;
       const of = record.orgId === undefined ? undefined : organisations.get(record.orgId)?.organisation;
       const { networkType } = record;
-      // The country is that of the organisation which is named: another name says that it is another one.
+      // The country belongs to the named organisation: another name means another organisation.
       const country = record.organisation === undefined && of !== undefined ? of.country : undefined;
       const keepsCountry = record.organisation === undefined && of === undefined;
       profiles.set(asn, {
@@ -46,7 +46,7 @@ export function buildProfiles(
 
 const nothing: Profile = { organisation: null, website: null, networkType: null };
 
-/** Undefined: nothing is said; null: it is said that there is none. */
+/** Undefined: nothing is said; null: the source says that there is none. */
 function firstTold(...values: readonly (string | null | undefined)[]): string | null {
   return values.find((value) => value !== undefined) ?? null;
 }

@@ -1,8 +1,8 @@
-/** Which geofeed counts for which addresses: that of the most specific range that refers to one (RFC 9632 §3). */
+/** The geofeed that counts for each address: that of the most specific range that refers to one (RFC 9632 §3). */
 
 import { type Address, firstAddress, lastAddress, type Prefix, rangeToPrefixes } from "@netfacts/address";
 
-/** A range of addresses, inclusive, that refers to a geofeed. */
+/** An inclusive range of addresses that refers to a geofeed. */
 interface Referring {
   readonly start: Address;
   readonly end: Address;
@@ -10,13 +10,13 @@ interface Referring {
   readonly lastModified: number;
 }
 
-/** Inclusive, as numbers of one address family. */
+/** An inclusive range, as numbers of one address family. */
 interface Segment {
   readonly start: bigint;
   readonly end: bigint;
 }
 
-/** Ascending, apart from each other. */
+/** Disjoint, in ascending order. */
 export interface Segments {
   readonly 4: Segment[];
   readonly 6: Segment[];
@@ -24,7 +24,7 @@ export interface Segments {
 
 export type RangesByUrl = ReadonlyMap<string, Segments>;
 
-/** An address as a number, as its family counts. */
+/** An address as a number within its family. */
 export function addressNumber({ version, w0, w1, w2, w3 }: Address): bigint {
   if (version === 4) return BigInt(w0);
   return (BigInt(w0) << 96n) | (BigInt(w1) << 64n) | (BigInt(w2) << 32n) | BigInt(w3);
@@ -37,10 +37,10 @@ function addressOf(version: 4 | 6, number: bigint): Address {
 }
 
 /**
- * The addresses for which each geofeed counts. Of the ranges that contain an address the smallest counts; of equally large ones that which
- * was modified last, then the first.
+ * The addresses for which each geofeed counts. Of the ranges that contain an address, the smallest counts; of equally large ones the last modified,
+ * then the first.
  *
- * Cost: sorts the ranges; some 300 bytes for each while it works.
+ * Cost: sorts the ranges; about 300 bytes each during the work.
  */
 export function rangesByUrl(references: readonly Referring[]): RangesByUrl {
   const found = new Map<string, Segments>();
@@ -49,12 +49,12 @@ export function rangesByUrl(references: readonly Referring[]): RangesByUrl {
       .filter(({ start }) => start.version === version)
       .map(({ start, end, url, lastModified }) => ({ start: addressNumber(start), after: addressNumber(end) + 1n, url, lastModified }));
     const size = ({ start, after }: { readonly start: bigint; readonly after: bigint }) => after - start;
-    // Sorting is stable.
+    // Sorting is stable: equal ones keep their order.
     const mostSpecificFirst = ranges.toSorted((a, b) => compare(size(a), size(b)) || b.lastModified - a.lastModified);
     const bounds = [...new Set(ranges.flatMap(({ start, after }) => [start, after]))].sort(compare);
     const places = new Map(bounds.map((bound, place) => [bound, place]));
     const owners = new Array<string | null>(bounds.length).fill(null);
-    // The first place from each one on that has no owner yet.
+    // For each place, the first one from there on without an owner.
     const free = Uint32Array.from({ length: bounds.length + 1 }, (_, place) => place);
     const firstFree = (place: number): number => {
       let at = place;
@@ -81,7 +81,7 @@ export function rangesByUrl(references: readonly Referring[]): RangesByUrl {
   return found;
 }
 
-/** What of a prefix lies in the segments, as the fewest prefixes. */
+/** The part of a prefix that lies in the segments, as the fewest prefixes. */
 export function* partsWithin(prefix: Prefix, segments: Segments): Generator<Prefix> {
   const { version } = prefix;
   const [start, end] = [addressNumber(firstAddress(prefix)), addressNumber(lastAddress(prefix))];
@@ -95,7 +95,7 @@ export function* partsWithin(prefix: Prefix, segments: Segments): Generator<Pref
   for (; low < own.length; low++) {
     const segment = own[low] as Segment;
     if (segment.start > end) return;
-    // `Math.max` takes no bigint.
+    // `Math.max` does not take bigints.
     const [, from = start] = [start, segment.start].sort(compare);
     const [to = end] = [end, segment.end].sort(compare);
     yield* rangeToPrefixes(addressOf(version, from), addressOf(version, to));

@@ -1,10 +1,10 @@
-/** The routes of one address family of a RIB: collected in the order of the file, handed out sorted. */
+/** The routes of one address family of a RIB: collected in the order of the file, returned in sorted order. */
 
 import { GrowableUint8, GrowableUint16, GrowableUint32, lookupSpecialPurposePrefix, release } from "@netfacts/snapshot";
 
-/** Prefixes ascending by (address, length), each once, with their routes ascending by (peer, path), each pair once. */
+/** Prefixes in ascending order of (address, length), each once; their routes in ascending order of (peer, path), each pair once. */
 export interface RibFamily {
-  /** One word per IPv4, four per IPv6 prefix. */
+  /** One word per IPv4 prefix, four per IPv6 prefix. */
   readonly words: Uint32Array<ArrayBuffer>;
   readonly length: Uint8Array<ArrayBuffer>;
   /** Bounds of each prefix's run of routes: one more than there are prefixes. */
@@ -13,15 +13,15 @@ export interface RibFamily {
   readonly path: Uint32Array<ArrayBuffer>;
 }
 
-/** Told of every route, once. */
+/** Counters that get every route once. */
 export interface RouteCounts {
-  /** Prefixes of each peer that tell how full its feed is (docs/design/semantics.md#which-routes-count). */
+  /** Number of each peer's prefixes that show how full its feed is (docs/design/semantics.md#which-routes-count). */
   readonly feedSize: Uint32Array;
-  /** Routes of each path, but for default routes. */
+  /** Number of routes of each path, without default routes. */
   readonly pathUses: Uint32Array;
 }
 
-/** Lengths of the prefixes that tell how full a feed is. */
+/** Shortest and longest prefix length that shows how full a feed is. */
 const feedLengths = { 1: [8, 24], 4: [16, 48] } as const;
 const peerUnit = 2 ** 32;
 
@@ -30,7 +30,7 @@ export class FamilyCollector {
   readonly #words = new GrowableUint32();
   readonly #length = new GrowableUint8();
   readonly #start = new GrowableUint32();
-  /** Of the routes of all prefixes so far. */
+  /** Routes of all prefixes so far. */
   readonly peer = new GrowableUint16();
   readonly path = new GrowableUint32();
 
@@ -48,9 +48,7 @@ export class FamilyCollector {
     this.#words.push(w3);
   }
 
-  /**
-   * Sorts what was collected, once. A file that is sorted, as they are, is put in order in place.
-   */
+  /** Sorts the collected routes; call it once. Files are normally sorted, and are then put in order in place. */
   finish({ feedSize, pathUses }: RouteCounts): RibFamily {
     const size = this.#size;
     this.#start.push(this.peer.length);
@@ -123,7 +121,7 @@ export class FamilyCollector {
     };
   }
 
-  /** Prefix numbers ascending by prefix, null when they do so already. */
+  /** Prefix numbers in ascending order of prefixes; null: they already are. */
   #order(columns: { words: Uint32Array; length: Uint8Array }): Uint32Array | null {
     const count = columns.length.length;
     let ascending = true;
@@ -151,7 +149,7 @@ function compare({ words, length }: { words: Uint32Array; length: Uint8Array }, 
   return (length[a] as number) - (length[b] as number);
 }
 
-/** Sorts the first `used` numbers and leaves out repeated ones; returns how many stay. */
+/** Sorts the first `used` numbers and removes repeated ones; returns how many stay. */
 function sortedOnce(run: Float64Array, used: number): number {
   run.subarray(0, used).sort();
   let kept = 0;

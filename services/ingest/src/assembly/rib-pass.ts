@@ -1,4 +1,4 @@
-/** The pass over one RIB: collects its routes and paths in columns, whatever the order of the file. */
+/** The pass over one RIB: collects its routes and paths in columns, in any order of the file. */
 
 import type { Address } from "@netfacts/address";
 import type { Peer, RibSink } from "@netfacts/mrt";
@@ -9,25 +9,25 @@ import { PathQueue } from "./path-queue.ts";
 import { PathTable } from "./path-table.ts";
 import { FamilyCollector, type RibFamily } from "./rib-family.ts";
 
-/** A peer of the collector; it is the same only with address and AS. */
+/** A peer of the collector, identified by address and AS together. */
 export interface RibPeer {
   readonly address: Address;
   readonly asn: number;
 }
 
-/** What the merge takes of a RIB. Peers and paths are numbered within it. */
+/** The parts of a RIB that the merge takes. Peers and paths are numbered within it. */
 export interface RibTable {
   readonly peers: readonly RibPeer[];
-  /** BGP identifier of the collector; 0: the file does not tell. */
+  /** BGP identifier of the collector; 0: unknown. */
   readonly collectorId: number;
   readonly ipv4: RibFamily;
   readonly ipv6: RibFamily;
-  /** By peer: prefixes that tell how full its feed of the family is. */
+  /** By peer: number of prefixes that show how full its feed of the family is. */
   readonly feedSize: { readonly ipv4: Uint32Array<ArrayBuffer>; readonly ipv6: Uint32Array<ArrayBuffer> };
   readonly facts: PathFacts;
 }
 
-/** The paths themselves, and who stands next to whom on them. */
+/** The paths themselves, and the pairs of adjacent ASes on them. */
 export interface RibPaths {
   /** Bounds of each path's bytes: one more than there are paths. */
   readonly start: Uint32Array<ArrayBuffer>;
@@ -35,10 +35,10 @@ export interface RibPaths {
   readonly links: AsLinks;
 }
 
-/** The largest number of peers that a column of 16 bits can tell apart. */
+/** Most peers that a column of 16 bits can distinguish. */
 export const peersMax = 65_535;
 
-/** Receives one RIB; then `table`, then `paths`, each once. */
+/** Receives one RIB. Then call `table`, then `paths`, each once. */
 export class RibPass implements RibSink {
   readonly #paths = new PathTable();
   readonly #queue = new PathQueue(this.#paths);
@@ -46,7 +46,7 @@ export class RibPass implements RibSink {
   readonly #ipv6 = new FamilyCollector(4);
   readonly #peers: RibPeer[] = [];
   readonly #numbers = new Map<string, number>();
-  /** From the file's peer index to the number of the peer. */
+  /** Maps the file's peer index to the number of the peer. */
   #local: number[] = [];
   #family = this.#ipv4;
   #collectorId = 0;
@@ -80,7 +80,7 @@ export class RibPass implements RibSink {
     this.#queue.add(bytes, pathStart, pathEnd, path);
   }
 
-  /** The columns are the caller's from now on, and may be sent to another thread. */
+  /** The columns belong to the caller from now on, and may be sent to another thread. */
   table(): RibTable {
     this.#queue.flush(this.#family.path);
     this.#paths.seal();

@@ -16,26 +16,26 @@ export interface FullFeedRule {
 
 export interface RoutesOptions {
   readonly fullFeed: FullFeedRule;
-  /** Upstreams that are kept of each origin of a prefix. */
+  /** Most upstreams that are kept for each origin of a prefix. */
   readonly upstreamsMax: number;
-  /** Of each table: Unix seconds of what it shows; 0: it does not tell. */
+  /** Time of each table in Unix seconds; 0: unknown. */
   readonly tableTimes: readonly number[];
 }
 
-/** Of each origin: Unix seconds of the oldest and the newest table that has it; 0: none tells. */
+/** By origin: Unix seconds of the oldest and the newest table that has it; 0: no table has a time. */
 export interface OriginTimes {
   readonly first: Uint32Array;
   readonly last: Uint32Array;
 }
 
 type LinkColumn = "link_left" | "link_right" | "link_paths" | "link_seen" | "link_by_right";
-/** Those of the history. */
+/** Columns that come from the history. */
 export type SeenColumn = "origin_first_seen" | "origin_last_seen" | "seen_time" | "seen_as" | "seen_as_first" | "seen_as_last";
 
 export interface MergedRoutes {
   readonly columns: Omit<RoutesColumns, LinkColumn | SeenColumn>;
   readonly times: OriginTimes;
-  /** By table and peer: 1 = a full feed of IPv4; 2 = of IPv6; 3 = both. */
+  /** By table and peer: 1: a full feed of IPv4; 2: of IPv6; 3: both. */
   readonly peerFull: readonly Uint8Array[];
   readonly peersTotal: { readonly ipv4: number; readonly ipv6: number };
   readonly counts: {
@@ -48,10 +48,11 @@ export interface MergedRoutes {
 }
 
 /**
- * Merges the tables prefix by prefix. The order of the tables makes a difference only to the numbers of AS_SETs: callers sort them by
- * collector.
+ * Merges the tables prefix by prefix. The order of the tables affects only the numbers of AS_SETs; callers sort them by collector.
  *
- * Throws `RangeError` for more than 65,535 peers. Cost: a step per table and prefix, and one per route.
+ * Cost: a step per table and prefix, and one per route.
+ *
+ * @throws RangeError for more than 65,535 peers.
  */
 export function mergeRoutes(tables: readonly RibTable[], { fullFeed, upstreamsMax, tableTimes }: RoutesOptions): MergedRoutes {
   const peers = tables.reduce((sum, table) => sum + table.peers.length, 0);
@@ -107,7 +108,7 @@ export function mergeRoutes(tables: readonly RibTable[], { fullFeed, upstreamsMa
   };
 }
 
-/** The section's columns of who stands next to whom. */
+/** The section's columns for pairs of adjacent ASes. */
 export function linkColumns(links: AsLinks): Pick<RoutesColumns, LinkColumn> {
   return {
     link_left: links.left,
@@ -118,7 +119,7 @@ export function linkColumns(links: AsLinks): Pick<RoutesColumns, LinkColumn> {
   };
 }
 
-/** One flag per table and peer: 1 = carries a full table of the family. The largest peer of all tables is the measure. */
+/** One flag per table and peer; 1: a full feed of the family. Peers are compared with the largest one of all tables. */
 function fullFeeds(sizes: readonly Uint32Array[], share: number, min: number): Uint8Array[] {
   const largest = sizes.reduce((most, list) => list.reduce((more, size) => Math.max(more, size), most), 0);
   return sizes.map((list) => Uint8Array.from(list, (size) => (size > 0 && size >= min && size / largest >= share ? 1 : 0)));
@@ -131,9 +132,9 @@ class Merge {
   readonly sets: (readonly number[])[] = [];
   readonly #tables: readonly RibTable[];
   readonly #tally: OriginTally;
-  /** By table: from its numbers of AS_SETs to those of `sets`. */
+  /** By table: maps its numbers of AS_SETs to those of `sets`. */
   readonly #setNumbers: readonly Uint32Array[];
-  /** By table: the number of its first peer among all. */
+  /** By table: number of its first peer among the peers of all tables. */
   readonly #firstPeer: readonly number[];
   readonly #times: readonly number[];
 
@@ -216,7 +217,7 @@ class Merge {
   }
 }
 
-/** The table whose next prefix is the least, of equals the first; −1 when all are at their end. */
+/** The table with the least next prefix, the first one if several have it; −1: all are at their end. */
 function leastPrefix(families: readonly RibFamily[], next: Uint32Array, size: number): number {
   let least = -1;
   for (let table = 0; table < families.length; table++) {
@@ -237,7 +238,7 @@ function compareAt(a: RibFamily, atA: number, b: RibFamily, atB: number, size: n
   return (a.length[atA] as number) - (b.length[atB] as number);
 }
 
-/** Sorts the origins by AS number, then place; default routes are nobody's prefixes. */
+/** Sorts the origins by AS number, then place. Default routes do not count as prefixes of an AS. */
 function indexByAs(
   origins: OriginColumns,
   isDefault: (entry: number) => boolean,
@@ -248,7 +249,7 @@ function indexByAs(
   let count = 0;
   for (let origin = 0; origin < kinds.length; origin++) {
     if (kinds[origin] !== originKind.as || isDefault(origins.entry.at(origin))) continue;
-    // The number in the upper half: the engine's own sort then orders by it first.
+    // The number is in the upper half, so that the native sort orders by it first.
     halves[count * 2] = origin;
     halves[count * 2 + 1] = origins.value.at(origin);
     count++;

@@ -11,19 +11,19 @@ export interface SlurmFile {
   readonly exceptions: SlurmExceptions;
 }
 
-/** What the exceptions of all files did. */
+/** The result of applying the exceptions of all files. */
 export interface AppliedSlurm {
   readonly vrps: Iterable<Vrp>;
-  /** VRPs taken out so far: known once `vrps` was read. */
+  /** Number of VRPs removed so far; complete after `vrps` was read. */
   readonly filtered: () => number;
 }
 
 /**
- * The VRPs that no filter takes out, then the assertions. A VRP that is asserted too stands once, as the assertion: that does not expire.
+ * The VRPs that no filter removes, then the assertions. A VRP that is also asserted appears once, as the assertion, which does not expire.
  *
- * @param files  none of which overlaps another (`refuseOverlap`)
+ * @param files  must not overlap each other (`refuseOverlap`)
  *
- * Cost: one longest match per VRP and a step per filter that covers it.
+ * Cost: one longest match per VRP, and a step per filter that covers it.
  */
 export function applySlurm(vrps: Iterable<Vrp>, files: readonly SlurmFile[]): AppliedSlurm {
   const isFiltered = filterOf(files.flatMap(({ exceptions }) => exceptions.filters));
@@ -41,7 +41,7 @@ export function applySlurm(vrps: Iterable<Vrp>, files: readonly SlurmFile[]): Ap
   return { vrps: { [Symbol.iterator]: applied }, filtered: () => filtered };
 }
 
-/** Whether any filter takes the VRP out. */
+/** Returns a function that tells whether a filter removes a VRP. */
 function filterOf(filters: readonly PrefixFilter[]): (vrp: Vrp) => boolean {
   const byPrefix = new Map<string, (number | null)[]>();
   const prefixes: Prefix[] = [];
@@ -68,10 +68,12 @@ function keyOf({ prefix, maxLength, asn }: Vrp): string {
 }
 
 /**
- * Throws `SourceError` for a file that says something of the same addresses as one of the others (RFC 8416 §4.2,
+ * Checks that a file does not cover the same addresses as one of the others (RFC 8416 §4.2,
  * docs/decisions/0083-a-source-that-does-not-fit-is-refused-by-itself.md).
  *
  * Cost: a longest match and a search for each prefix of the others.
+ *
+ * @throws SourceError if it does.
  */
 export function refuseOverlap(file: SlurmFile, others: readonly SlurmFile[]): void {
   const own = PrefixTrie.build(sortPrefixes([...prefixesOf(file)]).columns, { ipv4: "compact" });
@@ -87,7 +89,7 @@ export function refuseOverlap(file: SlurmFile, others: readonly SlurmFile[]): vo
     }
 }
 
-/** An entry that equals or covers the prefix, or is inside it; -1: there is none. */
+/** An entry that equals, covers or is inside the prefix; -1: there is none. */
 function overlapping(trie: PrefixTrie, prefix: Prefix): number {
   const covering = trie.covering(prefix);
   if (covering >= 0) return covering;

@@ -1,15 +1,15 @@
-/** Builds section `vrps`: the VRPs of all sources as one set, each with the note whether it authorises more than is announced. */
+/** Builds section `vrps`: the VRPs of all sources as one set, with a flag for those that authorise more than is announced. */
 
 import type { Prefix } from "@netfacts/address";
 import { encodeVrpColumns, type Vrp } from "@netfacts/rpki";
 import { type RouteTable, type VrpsColumns, vrpSectionColumns } from "@netfacts/snapshot";
 
-/** A VRP that authorises more prefixes than this is loose without counting: nobody announces them all. */
+/** A VRP that authorises more prefixes than this is loose without counting: no AS announces that many. */
 const authorisedMax = 1 << 20;
 
 /**
- * Merges VRPs: of duplicates (prefix, max length, AS) the latest expiry stays. A VRP is loose when its max length exceeds
- * its length and its AS does not announce every prefix that it authorises (RFC 9319); without routes none is.
+ * Merges VRPs: of duplicates (prefix, max length, AS) the latest expiry stays. A VRP is loose if its max length exceeds its length, and its AS does
+ * not announce every prefix that it authorises (RFC 9319); without routes, none is.
  */
 export function buildVrps(sources: readonly Iterable<Vrp>[], routes: RouteTable | null): VrpsColumns {
   const { columns, taNames } = encodeVrpColumns(joined(sources, routes));
@@ -27,7 +27,7 @@ function isLoose(routes: RouteTable, { asn, prefix, maxLength }: Vrp): boolean {
   return countAnnounced(routes, prefix, maxLength, asn, authorised) < authorised;
 }
 
-/** How many of the prefixes that a VRP authorises its AS announces. Stops early when too few can follow. */
+/** Number of prefixes that a VRP authorises and its AS announces. Stops early if there cannot be enough. */
 function countAnnounced(routes: RouteTable, prefix: Prefix, maxLength: number, asn: number, needed: number): number {
   const { base } = routes.prefixes;
   const exact = base.exact(prefix);
