@@ -20,7 +20,7 @@ export interface PathFacts {
   /** One of `pathUpstream`. */
   readonly upstreamKind: Uint8Array<ArrayBuffer>;
   readonly upstream: Uint32Array<ArrayBuffer>;
-  /** Members, ascending, of the AS_SETs that paths end in. */
+  /** Members, in ascending order, of the AS_SETs at the end of paths. */
   readonly sets: number[][];
 }
 

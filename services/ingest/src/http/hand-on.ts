@@ -1,4 +1,4 @@
-/** Requests that only the leader answers, when they reach another process: it asks the leader, and passes on what that answers. */
+/** Forwards requests that only the leader can answer: another process sends them to the leader, and returns its response. */
 
 import { headers, internalHeaders } from "@netfacts/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -6,7 +6,7 @@ import { noLeader } from "./operator-routes.ts";
 
 export interface HandOnOptions {
   readonly proxyToken: string;
-  /** Who leads, as it named itself (`ownerName`); null when nobody does. */
+  /** The name of the leader (`ownerName`); null: there is none. */
   leader(): Promise<string | null>;
 }
 
@@ -14,14 +14,14 @@ const answerMsMax = 10_000;
 const passedOn = [headers.requestId, internalHeaders.keyId, "x-forwarded-for"];
 const passedBack = ["content-type", "cache-control", "location", "retry-after"];
 
-/** The name under which a process holds the lease: where it is reached, and which start of it. */
+/** The name under which a process holds the lease: its address, and an id of this start. */
 export function ownerName(url: string, id: string): string {
   return `${url}#${id}`;
 }
 
 export function handOn({ proxyToken, leader }: HandOnOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    // Handed on already: between the two processes the lead has just changed.
+    // The request was forwarded already: leadership has just moved between the two processes.
     const owner = request.headers[internalHeaders.handedOn] === undefined ? await leader() : null;
     const url = owner?.split("#", 1)[0];
     if (url === undefined) throw noLeader();

@@ -1,4 +1,4 @@
-/** The operator API of uploaded observations. Any process of ingest answers: what is stored is the store's, not the leader's. */
+/** The operator API of uploaded observations. Any ingest process answers, because observations are in the shared store. */
 
 import { Readable } from "node:stream";
 import { hostPrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
@@ -13,12 +13,12 @@ import { Query, readLimit } from "./query.ts";
 
 export interface ObservationRoutesDeps {
   readonly uploads: Uploads;
-  /** Path of the sources.yaml; empty: none is set. */
+  /** Path of the sources.yaml; empty: there is none. */
   readonly sources: string;
 }
 
 const path = "/observations";
-/** Time that uploads have to end by themselves when the server stops: well before it closes their connections. */
+/** Time that uploads have to end by themselves when the server stops; well before it closes their connections. */
 const uploadStopMs = 3_000;
 const formats: Readonly<Record<string, UploadFormat>> = {
   "application/x-ndjson": "ndjson",
@@ -34,10 +34,10 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
     setTimeout(() => void uploads.stop(), uploadStopMs).unref();
     done();
   });
-  // The store is closed next.
+  // The store is closed after this.
   app.addHook("onClose", () => uploads.stop());
   app.register(async (scope) => {
-    // Bodies are read as they come, and no further than they are stored.
+    // Bodies are read only as fast as they are stored.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, body, done) => done(null, body));
 
@@ -52,7 +52,7 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
         const format = formatOf(request);
         const stream = request.body as Readable | undefined;
         if (stream === undefined) throw new ProblemError("invalid_body", { detail: "The request has no body." });
-        // A refusal is still to be sent on its connection.
+        // Not destroyed, because a refusal must still be sent on its connection.
         const body = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
         const by = starterOf(request);
         const upload = { id, source, offset: Number(offset ?? 0), isPart: part === "true", format, by, body };
@@ -66,7 +66,7 @@ export function installObservationRoutes(app: FastifyInstance, { uploads, source
         const { halfLifeSeconds } = await observationSettings(sources);
         const prefix = (what as { readonly address?: Prefix }).address ?? (what as { readonly prefix: Prefix }).prefix;
         const lines = exportedLines(repository, prefix, halfLifeSeconds);
-        // The first ones before the status is sent: a store that is away is told as such.
+        // Reads the first lines before the status is sent, so that an unavailable store gets its own problem.
         const first = await lines.next();
         async function* text() {
           if (first.done !== true) yield first.value;
@@ -131,7 +131,7 @@ function uploadRecord(upload: UploadRecord): ObservationUpload {
 }
 
 class ObservationQuery extends Query {
-  /** What is selected; there must be exactly one. */
+  /** The given selectors; there must be exactly one. */
   selectors(): Deletion[] {
     const found: Deletion[] = [];
     const address = this.text("address", /^[^/]+$/, "an IPv4 or IPv6 address");

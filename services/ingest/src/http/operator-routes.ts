@@ -1,4 +1,4 @@
-/** The operator API: start a run, runs and their reports, the health of sources. Documented at the gateway, which passes requests on. */
+/** The operator API: starting a run, runs and their reports, the health of sources. The gateway documents it, and forwards its requests. */
 
 import { type IngestRuns, type IngestSources, ingestPath, internalHeaders, ProblemError, RunRequest } from "@netfacts/contracts";
 import { type Manifest, type SectionName, type SnapshotStore, sectionNames } from "@netfacts/snapshot";
@@ -16,21 +16,21 @@ import { Query, readLimit } from "./query.ts";
 
 export interface OperatorRoutesDeps {
   readonly store: Pick<Store, "runs">;
-  /** Path of the sources.yaml; empty: none is set. */
+  /** Path of the sources.yaml; empty: there is none. */
   readonly sources: string;
-  /** File of the operator's overrides; it need not be there. */
+  /** File of the operator's overrides; it may be absent. */
   readonly overrides: string;
   readonly clock: { now(): number };
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
-  /** The runs of this process while it leads. */
+  /** The runs of this process; null while it does not lead. */
   runs(): RunManager | null;
-  /** And what it knows of its sources. */
+  /** The schedule of this process; null while it does not lead. */
   lead(): Pick<Lead, "scheduleOf"> | null;
-  /** Answers in the place of this process: the one that leads does. */
+  /** Forwards the request to the leader, and sends its response. */
   handOn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
-/** Of how many of the last runs the health of sources is told. */
+/** Number of the last runs that the health of sources is read from. */
 const healthRunsMax = 100;
 
 type Methods = Partial<Record<"GET" | "POST" | "DELETE", RouteHandlerMethod>>;
@@ -63,7 +63,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
       const run = await store.runs.find((request.params as { readonly id: string }).id);
       if (run === null) throw new ProblemError("run_not_found");
       const runs = deps.runs();
-      // What it is doing, the leader knows.
+      // Only the leader knows the progress.
       if (run.state === "running" && runs === null) {
         const answered = await handedOn(request, reply, deps.handOn);
         if (answered !== null) return answered;
@@ -76,7 +76,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
     async GET(request, reply) {
       new Query(request, []).refuseFaults();
       const lead = deps.lead();
-      // The leader knows when each is due. While nobody leads there is what the runs tell.
+      // The leader knows when each source is due. Without a leader, the reports of runs are all that is known.
       if (lead === null) {
         const answered = await handedOn(request, reply, deps.handOn);
         if (answered !== null) return answered;
@@ -94,7 +94,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
   });
 }
 
-/** What the leader answers; null where it cannot be asked. */
+/** The leader's response; null if it cannot be reached. */
 export async function handedOn(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -106,7 +106,7 @@ export async function handedOn(
   });
 }
 
-/** The route with its methods, under `ingestPath`; any other is refused, naming those. */
+/** Installs the route with its methods under `ingestPath`. Any other method is refused with a list of these. */
 export function route(app: FastifyInstance, path: string, methods: Methods): void {
   const url = ingestPath + path;
   const allowed = Object.keys(methods).flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
@@ -126,7 +126,7 @@ export function sendJson(reply: FastifyReply, body: unknown): FastifyReply {
   return sendText(reply, JSON.stringify(body));
 }
 
-/** @param json  made already. */
+/** @param json  serialised already */
 export function sendText(reply: FastifyReply, json: string): FastifyReply {
   return reply.headers({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" }).send(json);
 }
@@ -137,7 +137,10 @@ export function sendStarted(reply: FastifyReply, run: RunRecord): FastifyReply {
 
 const runRequest = Compile(RunRequest);
 
-/** What a run imports is set by the operator's files; an empty object is nothing too. @returns sections that may shrink this time */
+/**
+ * Reads the body of a request to start a run. Files of the operator decide what is imported, so that an empty object means the same as no body.
+ * @returns sections that may shrink this time
+ */
 function readBody({ body }: FastifyRequest): readonly SectionName[] {
   const given = body === undefined ? {} : body;
   if (runRequest.Check(given)) return given.accept_shrink ?? [];
@@ -151,7 +154,7 @@ export function starterOf(request: FastifyRequest) {
   return { actor: keyId === null ? "operator" : `key:${keyId}`, keyId, address: textOf(request.headers["x-forwarded-for"]) };
 }
 
-/** Of the gateway, which is believed; bounded all the same, as it is kept. */
+/** A header of the gateway. It is trusted, but its length is limited, because it is stored. */
 function textOf(header: string | string[] | undefined): string | null {
   return typeof header === "string" ? header.slice(0, 64) : null;
 }
@@ -167,13 +170,13 @@ export function startProblem(error: unknown): unknown {
   return error instanceof LeadershipLostError ? noLeader() : error;
 }
 
-/** Nobody leads for the moment, or who does cannot be reached. */
+/** There is no leader at the moment, or it cannot be reached. */
 export function noLeader(cause?: unknown): ProblemError {
   const detail = "No ingest process is the leader at the moment; another one takes over within seconds.";
   return new ProblemError("upstream_unavailable", { detail, ...(cause !== undefined && { cause }) });
 }
 
-/** Null where there is none, and where it cannot be had: the runs tell most of it. */
+/** Null if there is no manifest, or if it is unavailable: the reports of runs have most of the information. */
 async function currentManifest(snapshots: OperatorRoutesDeps["snapshots"]): Promise<Manifest | null> {
   try {
     const id = await snapshots.currentId();
@@ -183,7 +186,7 @@ async function currentManifest(snapshots: OperatorRoutesDeps["snapshots"]): Prom
   }
 }
 
-/** The list as its file has it now; its digest is null if there is no file. */
+/** The current list; its digest is null if there is no file. */
 async function listOfSources(
   path: string,
   overrides: string,

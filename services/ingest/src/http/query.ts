@@ -6,7 +6,7 @@ import type { FastifyRequest } from "fastify";
 const limitDefault = 20;
 const limitMax = 100;
 
-/** The parameters of a request; all that is wrong with them is told at once. */
+/** The parameters of a request; reports all their faults at once. */
 export class Query {
   readonly #given: URLSearchParams;
   protected readonly known: readonly string[];
@@ -21,7 +21,7 @@ export class Query {
     for (const name of unknown.slice(0, 10)) this.fault(name.slice(0, 40).replaceAll(/[^\w.-]/g, "?"), `is unknown; ${takes}`);
   }
 
-  /** Null: it is absent, or wrong. */
+  /** Null: the parameter is absent or invalid. */
   text(name: string, form: RegExp, expected: string): string | null {
     const values = this.#given.getAll(name);
     if (values.length === 0) return null;
@@ -31,14 +31,14 @@ export class Query {
     return null;
   }
 
-  /** The same; its absence is a fault, and gives an empty text. */
+  /** The same, but if the parameter is absent, this is a fault, and the text is empty. */
   needed(name: string, form: RegExp, expected: string): string {
     const value = this.text(name, form, expected);
     if (value === null && !this.#given.has(name)) this.fault(name, `is missing; it must be ${expected}`);
     return value ?? "";
   }
 
-  /** @param isMissing  a parameter that is needed is absent. @throws ProblemError */
+  /** @param isMissing  a required parameter is absent @throws ProblemError */
   refuseFaults(isMissing = false): void {
     if (isMissing && this.#faults.length === 0) this.fault(this.known[0] ?? "", `is missing: give one of ${this.known.join(", ")}`);
     const errors = this.#faults;
@@ -54,7 +54,7 @@ export class Query {
   }
 }
 
-/** How many items are listed: the only parameter of a route with a list. @throws ProblemError */
+/** Reads the number of items to list, the only parameter of a route with a list. @throws ProblemError */
 export function readLimit(request: FastifyRequest): number {
   const query = new Query(request, ["limit"]);
   const limit = query.text("limit", /^(?:[1-9]\d?|100)$/, `a number from 1 to ${limitMax}`);

@@ -1,4 +1,4 @@
-/** The operator API's server: for gateways only, which prove themselves by the proxy token. */
+/** The server of the operator API: for gateways only, which authenticate with the proxy token. */
 
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -12,17 +12,17 @@ export interface ServerOptions {
   readonly proxyToken: string;
   readonly errorDocsBase: string;
   readonly metrics: IngestMetrics;
-  /** Time without a byte in either direction after which a connection is ended: its other end may have died without a word. */
+  /** Time without a byte in either direction after which a connection is closed: its other end may be gone. */
   readonly idleMs?: number;
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
-/** A refusal is lost when its connection closes on unread bytes: what comes of a body that nobody wants is thrown away for so long. */
+/** Time for which an unwanted body is read and dropped: if its connection closed with unread bytes, the refusal would be lost. */
 const discardMsMax = 2_000;
 const bodyBytesMax = 64 << 10;
-/** Longer than the gateway's own bound, which is the one that is met while the gateway lives. */
+/** Longer than the gateway's own limit, which applies as long as the gateway lives. */
 const idleMsDefault = 60_000;
-/** A body may come for as long as the gateway takes it; a stop waits for it no longer than this. */
+/** A body may take as long as the gateway allows; a stop waits for it at most this long. */
 const stopMsMax = 5_000;
 
 export function createServer({ proxyToken, errorDocsBase, metrics, log, idleMs = idleMsDefault }: ServerOptions): FastifyInstance {
@@ -54,7 +54,7 @@ export function createServer({ proxyToken, errorDocsBase, metrics, log, idleMs =
   });
   app.setErrorHandler(async (error, request, reply) => {
     const problem = problemOf(error);
-    // What breaks off is no failure of ours: a connection, or the gateway behind it.
+    // A broken connection, or a gateway that stops, is not a failure of ours.
     if (isBrokenOff(error, request.raw)) log.info({ request_id: request.id }, "the connection ended before the body of the request");
     else if (problem.cause !== undefined) log.error({ request_id: request.id, code: problem.code, err: problem.cause }, "request failed");
     discardBody(request.raw);
@@ -68,7 +68,7 @@ export function createServer({ proxyToken, errorDocsBase, metrics, log, idleMs =
 
 const challenge = { "www-authenticate": 'Bearer realm="netfacts"' };
 
-/** Digests are of one length, whatever was sent. */
+/** Digests have the same length for any input. */
 function digestOf(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
@@ -80,11 +80,11 @@ function requestIdOf(sent: string | string[] | undefined): string {
 function problemOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   const { code = "" } = error as { readonly code?: string };
-  // What the framework finds in a body: too long, no JSON, of another type.
+  // Faults that the framework finds in a body: too long, not JSON, another type.
   if (code.startsWith("FST_ERR_CTP") || code === "FST_ERR_VALIDATION")
     return new ProblemError("invalid_body", { detail: "The body is not JSON that this route accepts." });
   if (error instanceof StoreError && error.fault !== "invalid") {
-    // Of runs, or of observations.
+    // The store of runs, or of observations.
     const detail = error.fault === "full" ? "The disk of a store of ingest is full." : "A store of ingest is unavailable at the moment.";
     return new ProblemError("upstream_unavailable", { detail, cause: error });
   }
@@ -95,7 +95,9 @@ function isBrokenOff(error: unknown, request: IncomingMessage): boolean {
   return (error as { readonly code?: string }).code === "ECONNRESET" && request.destroyed && !request.complete;
 }
 
-/** The answer is sent meanwhile. Who gets it stops sending, which ends the connection; who goes on loses it. */
+/**
+ * Drops the body while the answer is sent. A client that reads it stops sending, which ends the connection; one that continues loses the connection.
+ */
 function discardBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
   const timer = setTimeout(() => request.socket.destroy(), discardMsMax).unref();

@@ -1,4 +1,4 @@
-/** The operator API of kept snapshots: what the store has, which of it is served, what the pods report to the leader, and the way back. */
+/** The operator API of kept snapshots: those in the store, the one in service, the reports of pods to the leader, and rollbacks. */
 
 import { type KeptSnapshot, type KeptSnapshots, type PodReport, ProblemError, RollbackRequest } from "@netfacts/contracts";
 import {
@@ -22,9 +22,9 @@ export interface SnapshotRoutesDeps extends Pick<OperatorRoutesDeps, "handOn"> {
   readonly snapshots: Pick<SnapshotStore, "list" | "pointer" | "getManifest">;
   /** How a thread opens the same store. */
   readonly source: StoreSource;
-  /** What pods report to this process while it leads; null: it does not lead. */
+  /** Reports of pods to this process; null: it does not lead. */
   pods(): readonly PodReport[] | null;
-  /** The runs of this process while it leads. */
+  /** The runs of this process; null while it does not lead. */
   runs(): Pick<RunManager, "rollBack"> | null;
 }
 
@@ -47,7 +47,7 @@ export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutes
       new Query(request, []).refuseFaults();
       const reported = pods();
       if (reported === null) {
-        // While nobody leads, and where there are no pods, there is what the store tells.
+        // Without a leader, and without pods, there is only the information of the store.
         const answered = await handedOn(request, reply, handOn);
         if (answered !== null) return answered;
       }
@@ -56,7 +56,7 @@ export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutes
     },
   });
 
-  // The store is all that it needs: any process answers.
+  // It needs only the store: any process answers.
   route(app, "/snapshots/changes", {
     async GET(request, reply) {
       const query = new Query(request, ["from", "to", "section", "limit"]);
@@ -116,7 +116,7 @@ function storeAway(cause: unknown): never {
 async function keptSnapshots(snapshots: SnapshotRoutesDeps["snapshots"]): Promise<KeptSnapshot[]> {
   const [pointer, ids] = await Promise.all([snapshots.pointer(), snapshots.list()]).catch(storeAway);
   const manifests = await Promise.all(ids.toReversed().map((id) => snapshots.getManifest(id).catch(() => null)));
-  // One that was removed while this was asked is not kept.
+  // A snapshot that was removed meanwhile is no longer kept.
   return manifests.flatMap((manifest) => (manifest === null ? [] : [keptSnapshot(manifest, pointer)]));
 }
 

@@ -1,21 +1,21 @@
-/** Runs whose process ended before they did: the store has them as running. */
+/** Runs whose process ended before they did: the store still has them as running. */
 
 import type { RunRecord, Store } from "@netfacts/storage";
 import type { KeptReport } from "./run-record.ts";
 
-/** How many of the last runs are looked through. */
+/** Number of the last runs that are checked. */
 const runsLookedAt = 100;
 
 export interface AbandonedRunsOptions {
   readonly runs: Store["runs"];
   readonly clock: { now(): number };
-  /** Default: every run that the store has as running. */
+  /** Default: every run that is running in the store. */
   readonly isAbandoned?: (startedBy: string | null) => boolean;
-  /** Awaited before each change; a rejection ends it. */
+  /** Awaited before each change; a rejection stops the clean-up. */
   readonly confirm?: () => Promise<void>;
 }
 
-/** Ends them as failed. @returns those that were ended. Throws StoreError, and what `confirm` throws. */
+/** Marks them as failed. @returns the runs that were marked @throws StoreError, and the errors of `confirm` */
 export async function endAbandonedRuns(options: AbandonedRunsOptions): Promise<RunRecord[]> {
   const { runs, clock, isAbandoned = () => true, confirm } = options;
   const ended: RunRecord[] = [];

@@ -1,14 +1,14 @@
-/** The order in which runs of one process publish: one after the other, each told what the others published meanwhile. */
+/** The order in which runs of one process publish: one at a time, and each learns what the others published meanwhile. */
 
 import type { PublishTurn, Replacement } from "../pipeline/publish-turn.ts";
 
-/** The place of one run in it. */
+/** The place of one run in the order. */
 export interface PublishPlace {
-  /** Resolves when no other run is publishing; the others wait from then on until this one leaves. May be called again: the answer is the same. */
+  /** Resolves when no other run is publishing. From then on, the others wait until this one leaves. Further calls return the same turn. */
   turn(): Promise<PublishTurn>;
-  /** Tells the others. Called between `turn` and `leave`. */
+  /** Reports to the other runs what was published. Call it between `turn` and `leave`. */
   published(replacement: Replacement): void;
-  /** At the run's end. */
+  /** Call it at the end of the run. */
   leave(): void;
 }
 
@@ -20,7 +20,7 @@ export class PublishOrder {
   readonly #places = new Set<Place>();
   #last: Promise<void> = Promise.resolve();
 
-  /** Resolves when nobody is publishing: what is stored from then on is removed by no other run. */
+  /** Resolves when no run is publishing: what is stored from then on is not removed by another run. */
   async enter(): Promise<PublishPlace> {
     await this.#last;
     const place: Place = { others: [] };

@@ -1,4 +1,7 @@
-/** Runs of the leader: one at a time, and beside it one of overrides or a rollback. Each is kept in the store from its start to its end, whatever becomes of its process. */
+/**
+ * Runs of the leader: one at a time, and beside it one of overrides, or a rollback. The store has each from its start to its end, whatever happens to
+ * its process.
+ */
 
 import type { SectionName, SnapshotStore } from "@netfacts/snapshot";
 import type { RunRecord, Store } from "@netfacts/storage";
@@ -14,9 +17,9 @@ import { type KeptReport, newRunId } from "./run-record.ts";
 import { type RunOutcome, stopMessage, type ThreadRunOptions } from "./run-threads.ts";
 
 export interface Activation {
-  /** Lets the published snapshot be served, when the pods had time to load it; not when all refused it. */
+  /** Puts the published snapshot into service when the pods have had time to load it, unless all of them refused it. */
   activate(id: string): Promise<{ readonly activated: boolean }>;
-  /** The same for what a leader before published and did not live to activate. */
+  /** The same for a snapshot that an earlier leader published, and ended before it was activated. */
   resume(): Promise<unknown>;
 }
 
@@ -25,14 +28,14 @@ export interface RunManagerDeps {
   readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest" | "getObject" | "publish" | "takenBack">;
   /** Restores the snapshot in service if the store lost everything, so that no run takes an empty store for a first import. @throws SnapshotError */
   restore(): Promise<void>;
-  /** Path of the sources.yaml; empty: none is set. */
+  /** Path of the sources.yaml; empty: there is none. */
   readonly sources: string;
-  /** What a run of everything reads, brought up to date. @throws SourcesFileError, SourcesAwayError */
+  /** Fetches all sources for a run of everything. @throws SourcesFileError, SourcesAwayError */
   prepare(signal: AbortSignal, onProgress: ProgressListener): Promise<RunScope>;
   execute(
     options: Pick<ThreadRunOptions, "files" | "only" | "acceptShrink" | "isBeside" | "onProgress" | "confirm" | "signal">,
   ): Promise<RunOutcome>;
-  /** Learns from a run that came so far as to read. */
+  /** Notes which versions are good, from the report of a run that read sources. */
   settle(scope: RunScope, report: RunReport | null): Promise<void>;
   readonly metrics: IngestMetrics;
   readonly log: {
@@ -63,11 +66,11 @@ export class RunInProgressError extends Error {
 
 /** A run from its beginning to its end, or the clean-up before the first one. */
 interface Occupation {
-  /** Of the run, once it has one. */
+  /** Id of the run, once it has one. */
   id: string | null;
   progress: ProgressEvent | null;
   readonly ended: Promise<void>;
-  /** Once, at its end. */
+  /** Call it once, at the end. */
   free(): void;
 }
 
@@ -80,7 +83,7 @@ interface Task {
   /** Default: the run. */
   readonly target?: string;
   readonly details: object | null;
-  /** For the log. */
+  /** Fields for the log. */
   readonly told: object;
   readonly kept?: Pick<KeptReport, "replaces">;
   work(run: RunRecord, onProgress: ProgressListener): Promise<RunOutcome>;
@@ -133,17 +136,20 @@ export class RunManager {
     return (await this.#begin(starter, this.#import(null, { acceptShrink, isBeside: false }))).run;
   }
 
-  /** A run of some sections, to its end. @throws as `start` */
+  /** Runs the import of some sections; resolves at its end. @throws as `start` */
   async run(starter: Starter, scope: RunScope): Promise<RunOutcome> {
     return (await this.#begin(starter, this.#import(scope, { acceptShrink: [], isBeside: false }))).outcome;
   }
 
-  /** The same beside a run that may be in progress, for a few small sections. If both build a section, the one that is published first stays. @throws as `start` */
+  /**
+   * The same beside a run that may be in progress, for a few small sections. If both build a section, the one that is published first stays. @throws
+   * as `start`
+   */
   async runBeside(starter: Starter, scope: RunScope): Promise<RunOutcome> {
     return (await this.#begin(starter, this.#import(scope, { acceptShrink: [], isBeside: true }))).outcome;
   }
 
-  /** Begins to make an earlier snapshot the current one; resolves with the record of the run that does it. @throws as `start` */
+  /** Begins to make an earlier snapshot the current one; resolves with the record of the run. @throws as `start` */
   async rollBack(starter: Starter, asked: Rollback): Promise<RunRecord> {
     const { log } = this.#deps;
     const task: Task = {
@@ -163,12 +169,12 @@ export class RunManager {
     return (await this.#begin(starter, task)).run;
   }
 
-  /** How many runs of everything have succeeded. */
+  /** Number of successful runs of everything. */
   get wholeRuns(): number {
     return this.#wholeRuns;
   }
 
-  /** What a run in progress is doing; null: it is not in progress, or has not told so far. */
+  /** The progress of a run; null: it is not in progress, or has not reported any yet. */
   progressOf(id: string): ProgressEvent | null {
     const { current, beside } = this.#occupied;
     return [current, beside].find((occupation) => occupation?.id === id)?.progress ?? null;
@@ -179,7 +185,7 @@ export class RunManager {
     while (this.#occupied.current !== null) await this.#occupied.current.ended;
   }
 
-  /** @param scope  null: everything, which is brought up to date first. */
+  /** @param scope  null: everything, which is fetched first */
   #import(scope: RunScope | null, form: RunForm): Task {
     const { acceptShrink, isBeside } = form;
     const details = acceptShrink.length === 0 ? null : { accept_shrink: acceptShrink };
@@ -214,7 +220,7 @@ export class RunManager {
     }
   }
 
-  /** Ends the run in progress, and resolves when its end was kept. */
+  /** Ends the run in progress; resolves when its end is saved. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#occupied.current?.ended, this.#occupied.beside?.ended]);
@@ -296,7 +302,7 @@ export class RunManager {
     const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
     let place: PublishPlace | null = null;
     try {
-      // Beside others there is a snapshot in service, which somebody has read.
+      // A run beside others needs a snapshot in service, which was read before.
       if (!form.isBeside) await restore();
       const scope = given ?? (await prepare(signal, onProgress));
       const { files, only } = scope;
@@ -323,7 +329,7 @@ export class RunManager {
     }
   }
 
-  /** A run has succeeded when its snapshot is served. */
+  /** A run has succeeded only when its snapshot is in service. */
   async #activated(built: RunOutcome): Promise<RunOutcome> {
     if (!built.ok || built.report.snapshot === null) return built;
     const { report } = built;
@@ -351,7 +357,7 @@ export class RunManager {
   }
 }
 
-/** A log line for each stage, and every few seconds within one. */
+/** Logs a line for each stage, and every few seconds within one. */
 function progressLines(log: RunManagerDeps["log"], run: string): ProgressListener {
   let label = "";
   let toldAt = 0;

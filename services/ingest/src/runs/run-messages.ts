@@ -8,7 +8,7 @@ import type { RunReport } from "../pipeline/run-report.ts";
 import type { BuiltSection } from "../sources/index.ts";
 import type { ObservationSource } from "../uploads/open-observations.ts";
 
-/** What the thread gets at its start, when no run may have begun. */
+/** Data for the thread at its start, before a run may begin. */
 export interface RunThreadData {
   readonly snapshots: StoreSource;
 }
@@ -16,28 +16,28 @@ export interface RunThreadData {
 export interface RunRequest {
   /** Path of the sources.yaml. */
   readonly sources: string;
-  /** File of the operator's overrides; it need not be there. */
+  /** File of the operator's overrides; it may be absent. */
   readonly overrides: string;
-  /** What was fetched of them. */
+  /** The files of the sources, ready to be read. */
   readonly files: ReadyFiles;
-  /** Sections to be built; null: all. */
+  /** Sections to build; null: all. */
   readonly only: readonly BuiltSection[] | null;
   /** How the thread opens the store of observations; null: there is none. */
   readonly observations: ObservationSource | null;
-  /** Folder for what sources say of ASes. */
+  /** Folder for the statements that sources make about ASes. */
   readonly statements: string;
   /** Sections that may shrink this time. */
   readonly acceptShrink: readonly SectionName[];
-  /** It runs beside the run of everything else. */
+  /** The run is beside the run of everything else. */
   readonly isBeside: boolean;
 }
 
 export type FromRun =
   | { readonly kind: "progress"; readonly event: ProgressEvent }
-  /** May it publish? The thread waits for the answer. */
+  /** Asks whether it may publish. The thread waits for the reply. */
   | { readonly kind: "confirm" }
   | { readonly kind: "succeeded"; readonly report: RunReport }
-  /** `report`: how far it came; null when it could not begin. */
+  /** `report`: how far the run came; null if it could not begin. */
   | { readonly kind: "failed"; readonly message: string; readonly report: RunReport | null };
 
 export type ToRun =

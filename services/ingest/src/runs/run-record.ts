@@ -1,4 +1,4 @@
-/** A run as the store keeps it and as operators see it. */
+/** A run as it is stored, and as operators see it. */
 
 import { randomBytes } from "node:crypto";
 import type { IngestRun, IngestRunSummary, RunReport as RunReportRecord } from "@netfacts/contracts";
@@ -7,14 +7,14 @@ import type { RunRecord } from "@netfacts/storage";
 import type { ProgressEvent } from "../pipeline/progress.ts";
 import type { RunReport } from "../pipeline/run-report.ts";
 
-/** What the store keeps as the report of a run. */
+/** The report of a run as it is stored. */
 export interface KeptReport extends Partial<RunReport> {
   readonly started_by?: string;
-  /** Of a rollback: the snapshot that was to be replaced. */
+  /** For a rollback: the snapshot that was to be replaced. */
   readonly replaces?: string;
 }
 
-/** Sorts by time; unique among processes. */
+/** Ids sort by time, and are unique across processes. */
 export function newRunId(now: number): string {
   return `${timestamp(now).replace(/[-:]/g, "")}-${randomBytes(3).toString("hex")}`;
 }
@@ -33,18 +33,18 @@ export function runSummary({ id, state, startedAt, endedAt, report }: RunRecord)
   };
 }
 
-/** @param progress  what the run is doing; null: it is not in progress here. */
+/** @param progress  of the run; null: it is not in progress in this process */
 export function runRecord(run: RunRecord, progress: ProgressEvent | null = null): IngestRun {
   const report = reportOf(run);
   return {
     ...runSummary(run),
     progress: progress && { stage: progress.label, done: progress.done, total: progress.total, unit: progress.unit },
-    // A program of another version may have kept more or less; its members go out as they are.
+    // A program of another version may have stored more or fewer members; they are returned as they are.
     report: report as RunReportRecord | null,
   };
 }
 
-/** Null while the run has told nothing. */
+/** Null until the run has a report. */
 export function reportOf({ report }: RunRecord): RunReport | null {
   const { started_by: _by, replaces: _replaces, ...rest } = (report ?? {}) as KeptReport;
   return rest.sources === undefined ? null : (rest as RunReport);

@@ -9,9 +9,9 @@ import type { FromRun, RunRequest, RunThreadData, ToRun } from "./run-messages.t
 
 export interface ThreadRunOptions extends RunRequest {
   readonly onProgress: ProgressListener;
-  /** Asked before the pointer moves; a rejection ends the run, and nothing is published. */
+  /** Called before the pointer moves. A rejection ends the run, and nothing is published. */
   confirm(): Promise<PublishTurn>;
-  /** Ends the run; nothing is published that was not yet. */
+  /** Ends the run; nothing more is published. */
   readonly signal: AbortSignal;
 }
 
@@ -19,17 +19,19 @@ export type RunOutcome =
   | { readonly ok: true; readonly report: RunReport }
   | { readonly ok: false; readonly message: string; readonly report: RunReport | null };
 
-/** A thread that builds hears nothing; it may be ended, as it cannot publish without being told to. */
+/** A thread that builds receives no messages. It may be terminated, since it cannot publish without a confirmation. */
 const stopMsMax = 2_000;
 
 /** A run reads millions of short-lived records. By default the engine keeps 128 MiB for these alone. */
 const youngMbMax = 48;
 
-/** Runs into one store, each in a thread of its own. After a run the thread of the next one is started, and waits with its modules loaded. */
+/**
+ * Runs that publish into one store, each in its own thread. After a run, the thread of the next one is started, and waits with its modules loaded.
+ */
 export class RunThreads {
   readonly #threads: SpareThread;
 
-  /** @param snapshots  where runs publish. */
+  /** @param snapshots  store in which runs publish */
   constructor(snapshots: StoreSource) {
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     this.#threads = new SpareThread(new URL(`./run-worker.${extension}`, import.meta.url), {
@@ -50,7 +52,7 @@ export class RunThreads {
     return outcome;
   }
 
-  /** Ends the thread that waits. A run in progress is ended by its signal. */
+  /** Ends the waiting thread. To end a run in progress, use its signal. */
   close(): Promise<void> {
     return this.#threads.close();
   }
@@ -68,7 +70,7 @@ export class RunThreads {
         answer({ kind: "stop" });
         endSoon();
       };
-      // What it leaves open, as a connection that is still being tried, must not keep the thread.
+      // Open handles, such as a connection that is still being tried, must not keep the thread.
       const told = (outcome: RunOutcome): void => {
         resolve(outcome);
         endSoon();
@@ -92,13 +94,13 @@ export class RunThreads {
         resolve({ ok: false, message, report: null });
       });
       answer({ kind: "begin", request });
-      // An override that is made during an import does not wait for modules either.
+      // An override that is made during an import need not wait for modules either.
       if (!request.isBeside) this.prepare();
     });
   }
 }
 
-/** What ended a run that was told to end. */
+/** Why a run was stopped. */
 export function stopMessage({ reason }: AbortSignal): string {
   return Error.isError(reason) && reason.name !== "AbortError" ? reason.message : "stopped; nothing was published";
 }

@@ -34,7 +34,7 @@ async function confirm(): Promise<PublishTurn> {
   throw new Error(given.kind === "refused" ? given.message : "stopped");
 }
 
-/** The list as the process that asks for the run read it. */
+/** The list, with the stored observations if the process that started the run listed them. */
 function listedWith(config: SourcesConfig, files: ReadyFiles): SourcesConfig {
   return readyFile(files, storedSource.name) === undefined ? config : { ...config, sources: [...config.sources, storedSource] };
 }

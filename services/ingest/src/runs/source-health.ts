@@ -11,16 +11,16 @@ import { reportOf } from "./run-record.ts";
 interface Seen {
   readonly run: RunRecord;
   readonly report: SourceReport;
-  /** What the section had lost, where the run refused it. */
+  /** Why the run refused the section: what it had lost. Null: it did not. */
   readonly refused: string | null;
 }
 
 export interface KnownOfSources {
-  /** The latest started first. */
+  /** Latest start first. */
   readonly runs: readonly RunRecord[];
-  /** What is served: it tells of sources that no kept run came to. */
+  /** The snapshot in service: it covers sources that no kept run read. */
   readonly manifest: Pick<Manifest, "sections"> | null;
-  /** By source; null where this process does not know. */
+  /** By source; null if this process does not know. */
   readonly schedule: ReadonlyMap<string, SourceSchedule> | null;
 }
 
@@ -68,11 +68,11 @@ function sourceRecord(
   };
 }
 
-/** What was found last: by a run, or by a check since. @param isInUse  whether the snapshot has data of the source */
+/** The last finding, of a run or of a later check. @param isInUse  whether the snapshot has data of the source */
 function stateOf(last: Seen | undefined, schedule: SourceSchedule | null, isInUse: boolean): Pick<IngestSource, "state" | "error"> {
   const isOver = isInUse && schedule?.checked_at != null && Date.parse(schedule.checked_at) > (last?.run.endedAt ?? 0);
   const ofRun = isOver ? null : (last?.report.error ?? null);
-  // A check does not end that: the next run that reads the source does.
+  // A check does not end this; the next run that reads the source does.
   const ofSection = last?.refused == null ? null : `the new section ${last.refused}; the previous one is in use`;
   const error = schedule?.error ?? schedule?.refused ?? ofRun ?? ofSection;
   if (error !== null) return { state: isInUse ? "kept" : "failed", error };

@@ -1,4 +1,4 @@
-/** Settings of uploaded observations, apart from the reading of the environment: the one-process form has them too. */
+/** Settings of uploaded observations. They are apart from the reading of the environment, because the one-process form has them too. */
 
 import Type, { type Static } from "typebox";
 import type { ReceiveBounds } from "./receive.ts";

@@ -1,4 +1,4 @@
-/** What one line of an upload says, by the format of the upload. */
+/** Reads one line of an upload, in the format of the upload. */
 
 import type { ObservationRow, UploadFormat } from "@netfacts/storage";
 import { firstLineHint, splitCsvLine } from "../readers/csv.ts";
@@ -7,19 +7,19 @@ import { observationMembers, observationOfFields, observationOfJson } from "../r
 
 export type ReadRow = Omit<ObservationRow, "line">;
 
-/** A file that is of another format than its sender says. */
+/** The file has another format than its sender states. */
 export class NotThisFormatError extends Error {
   override readonly name = "NotThisFormatError";
 }
 
 export interface LineReader {
-  /** What the line says; null: nothing, as a blank line or a comment; what is wrong with it as text. Throws `NotThisFormatError`. */
+  /** Reads a line. Null: it has no data, as a blank line or a comment. Returns text to say what is wrong. @throws NotThisFormatError */
   read(text: string, latestTime: number): ReadRow | string | null;
-  /** Of CSV: the line that names the columns. */
+  /** For CSV: the line that names the columns. */
   readonly header: string | null;
 }
 
-/** @param header  as the upload has it that is resumed. */
+/** @param header  as stored with the upload that is resumed */
 export function lineReader(format: UploadFormat, header: string | null): LineReader {
   if (format === "csv") return new CsvReader(header);
   return { read: format === "ndjson" ? readJson : readGeofeedLine, header: null };

@@ -1,4 +1,4 @@
-/** Stored observations without a service: for the command line beside a store. */
+/** Stored observations without a service, for the command line next to a store. */
 
 import type { Prefix } from "@netfacts/address";
 import type { Store } from "@netfacts/storage";
@@ -10,7 +10,7 @@ import { Uploads } from "./uploads.ts";
 
 export interface LocalObservations {
   readonly uploads: Uploads;
-  /** As the operator API exports them. */
+  /** Lines as the operator API exports them. */
   exported(prefix: Prefix): AsyncGenerator<string, void>;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export async function openLocalObservations(
   clock: { now(): number },
 ): Promise<LocalObservations> {
   const repository = await openObservations(source);
-  // Whoever has the store can send for as long and as much as the disk takes; the service's retention bounds the rows.
+  // A user with access to the store may send as long and as much as the disk takes; the service's retention limits the rows.
   const defaults = Object.fromEntries(
     Object.entries(observationsConfigSchema.properties).map(([name, schema]) => [name, (schema as { default?: unknown }).default]),
   ) as Parameters<typeof uploadBounds>[0];

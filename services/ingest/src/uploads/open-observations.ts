@@ -1,4 +1,4 @@
-/** Opens the store of observations by what says where it is, which threads can be told. */
+/** Opens the store of observations from a description that can be sent to threads. */
 
 import { type ObservationStore, openSqliteObservations } from "@netfacts/storage";
 

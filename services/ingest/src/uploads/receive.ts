@@ -1,4 +1,4 @@
-/** Stores the lines of an upload while its body arrives: batch by batch, so that a body of any length takes the memory of one batch. */
+/** Stores the lines of an upload while its body arrives, in batches, so that a body of any length needs the memory of one batch. */
 
 import { crc32 } from "node:zlib";
 import { ProblemError } from "@netfacts/contracts";
@@ -18,57 +18,58 @@ import { type LineReader, lineReader, NotThisFormatError } from "./line-readers.
 import { type UploadLine, UploadLines } from "./upload-lines.ts";
 
 export interface ReceiveBounds {
-  /** Of the file. */
+  /** Most bytes of the file. */
   readonly bytesMax: number;
-  /** Of one request. */
+  /** Longest time of one request. */
   readonly secondsMax: number;
-  /** Of the store; it may have a tenth more until the oldest are removed. */
+  /** Most rows in the store; it may have a tenth more until the oldest are removed. */
   readonly rowsMax: number;
-  /** Time in which at least `slowBytes` must arrive; time that the store takes is not counted. */
+  /** Time in which at least `slowBytes` must arrive; the time that the store takes is not counted. */
   readonly slowMs?: number;
 }
 
 export interface ReceiveOptions extends ReceiveBounds {
   readonly repository: ObservationRepository;
-  /** As it is stored. */
+  /** The upload as stored. */
   readonly upload: UploadRecord;
-  /** Place in the file of the body's first byte: not beyond what is stored. */
+  /** Place in the file of the body's first byte; not after the end of what is stored. */
   readonly offset: number;
   readonly body: AsyncIterable<Uint8Array>;
-  /** The file goes on after this body. */
+  /** The file continues after this body. */
   readonly isPart: boolean;
-  /** How far ahead of the clock an observation may be. */
+  /** How far an observation may be ahead of the clock. */
   readonly skewSeconds: number;
   readonly clock: { now(): number };
-  /** Ends the upload with `shutting_down`; what came is stored. */
+  /** Ends the upload with `shutting_down`; lines that have arrived are stored. */
   readonly stopping?: AbortSignal | undefined;
 }
 
 const batchLines = 1_000;
 const geofeedFields = 5;
 const badLinesNamed = 100;
-/** A longer line is no line of a text. */
+/** A longer line cannot be a line of text. */
 const openLineMax = 1_048_576;
 const slowBytes = 65_536;
 const slowMsDefault = 30_000;
-/** From here on, a file most of whose lines are invalid is taken for one of another format. */
+/** From this number of lines on, a file with mostly invalid lines is taken for one of another format. */
 const judgedLines = 1_000;
-/** Batches between two looks at how full the store is. */
+/** Batches between two checks of how full the store is. */
 const countEvery = 50;
 
 /**
- * @returns the upload as it is stored at the end.
- * @throws ProblemError for a body that breaks a bound, is cut, or is of another file or format; whatever the body throws. Lines that were read are stored, but those of another format.
+ * @returns the upload as stored at the end.
+ * @throws ProblemError for a body that breaks a bound, is truncated, or is of another file or format; also the errors of the body. Lines that were
+ * read before are stored, except those of another format.
  */
 export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
   const { body, upload, offset, isPart, bytesMax, secondsMax } = options;
   const batch = new Batch(options);
   const lines = new UploadLines(upload.offset, upload.checksum);
   let skip = upload.offset - offset;
-  /** Of the bytes that are stored already; a body that begins behind the first of them says nothing of these. */
+  /** Checksum of the bytes that are stored already. It is not checked if the body begins after the first of them. */
   let skipped = offset === 0 ? 0 : null;
   let position = offset;
-  /** The first two bytes of the file, which may come in two pieces. */
+  /** The first two bytes of the file, which may arrive in two chunks. */
   let head = Buffer.alloc(0);
   const { slowMs = slowMsDefault, stopping } = options;
   const pieces = timely(body, { slowMs, endsAt: performance.now() + secondsMax * 1_000, stopping });
@@ -122,8 +123,8 @@ function otherFile({ offset }: UploadRecord): string {
 const openEnd = "The last line has no line break, so the file may be cut. If it is complete, add a line break and send the upload again.";
 
 /**
- * Whether a line without a break is known to be whole. Half a line of JSON cannot be read. Half a line of CSV can: the rest of a number is one. The last
- * field of a geofeed, the fifth, says nothing (RFC 8805 §2.1.1.5).
+ * Whether a line without a break is certainly complete. Half a line of JSON cannot be parsed. Half a line of CSV can: the beginning of a number is a
+ * number. In a geofeed the last field, the fifth, has no meaning (RFC 8805 §2.1.1.5).
  */
 function isWholeLine(format: UploadFormat, { bytes }: UploadLine): boolean {
   if (format === "csv" || bytes === null) return false;
@@ -162,7 +163,7 @@ function sentence(text: string): string {
   return `${text[0]?.toUpperCase()}${text.slice(1)}.`;
 }
 
-/** Lines that were read and are not stored yet, and what is known of the upload with them. */
+/** Lines that were read and are not stored yet, and the progress of the upload with them. */
 class Batch {
   upload: UploadRecord;
   readonly #options: ReceiveOptions;
@@ -212,7 +213,7 @@ class Batch {
   }
 
   /**
-   * Nothing of a file of another format is stored, so that it fails again when it is sent again.
+   * Stores the batch. Nothing of a file of another format is stored, so that it fails again if it is sent again.
    *
    * @param isEnd  the end of the file was read.
    */
@@ -230,7 +231,7 @@ class Batch {
     if (!isEnd && ++this.#batches % countEvery === 0) await this.#refuseFull();
   }
 
-  /** @throws NotThisFormatError for a file of another format. @param isEnd  as for `store`. */
+  /** @throws NotThisFormatError for a file of another format @param isEnd  as for `store` */
   judge(isEnd: boolean): void {
     const { lines, rows, bad } = this.#progress;
     const isOther = lines >= judgedLines ? bad > rows : isEnd && rows === 0 && bad > 0;
@@ -247,11 +248,11 @@ class Batch {
 
 interface Timing extends Pick<ReceiveOptions, "stopping"> {
   readonly slowMs: number;
-  /** Of `performance.now()`: a clock that is set meanwhile changes nothing. */
+  /** In the time of `performance.now()`, which does not change when the clock is set. */
   readonly endsAt: number;
 }
 
-/** The pieces of a body, unless it is slow, goes on for too long, or the process stops. */
+/** The chunks of a body; throws if it is slow, takes too long, or the process stops. */
 async function* timely(body: AsyncIterable<Uint8Array>, { slowMs, endsAt, stopping }: Timing): AsyncGenerator<Uint8Array, void> {
   const pieces = body[Symbol.asyncIterator]();
   let [waited, bytes] = [0, 0];
@@ -274,19 +275,19 @@ async function* timely(body: AsyncIterable<Uint8Array>, { slowMs, endsAt, stoppi
       yield next.value;
     }
   } finally {
-    // Not awaited: a body that is silent would not end before its next piece.
+    // Not awaited: a silent body would not end before its next chunk.
     void pieces.return?.()?.catch?.(() => undefined);
   }
 }
 
-/** Null: it took longer, or the signal was given before. */
+/** Null: the work took longer, or the signal aborted first. */
 async function within<T>(ms: number, work: Promise<T>, signal: AbortSignal | undefined): Promise<T | null> {
   const { promise: late, resolve } = Promise.withResolvers<null>();
   const timer = setTimeout(resolve, Math.max(0, ms), null);
   const end = (): void => resolve(null);
   signal?.addEventListener("abort", end);
   if (signal?.aborted === true) end();
-  // What comes after its time is nobody's.
+  // A result or an error that comes too late is dropped.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, late]);

@@ -1,4 +1,4 @@
-/** What `sources.yaml` says of observations, as it is now: for retention and exports. */
+/** The current settings of observations in `sources.yaml`, for retention and exports. */
 
 import { defaultObservationHalfLifeSeconds, defaultObservationsKeptSeconds } from "../sources/defaults.ts";
 import { readSources, SourcesFileError } from "../sources/index.ts";
@@ -8,7 +8,9 @@ export interface ObservationSettings {
   readonly halfLifeSeconds: number;
 }
 
-/** @param sources  path of the sources.yaml; empty: none is set. The defaults also where the file has faults. */
+/**
+ * @param sources  path of the sources.yaml; empty: there is none, and the defaults count. If the file has faults, observations are kept for any time
+ */
 export async function observationSettings(sources: string): Promise<ObservationSettings> {
   const defaults = { keptSeconds: defaultObservationsKeptSeconds, halfLifeSeconds: defaultObservationHalfLifeSeconds };
   if (sources === "") return defaults;
@@ -16,7 +18,7 @@ export async function observationSettings(sources: string): Promise<ObservationS
     const { observationsKeptSeconds, observationHalfLifeSeconds } = await readSources(sources, { files: "later" });
     return { keptSeconds: observationsKeptSeconds, halfLifeSeconds: observationHalfLifeSeconds };
   } catch (error) {
-    // A fault in the list must not delete what the list would keep.
+    // A fault in the list must not delete observations that the list would keep.
     if (error instanceof SourcesFileError) return { ...defaults, keptSeconds: Number.MAX_SAFE_INTEGER };
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Stored lines as operators see them: each with where it came from, and whether it is an outlier. */
+/** Stored lines as operators see them: each with its origin, and whether it is an outlier. */
 
 import { setImmediate as turn } from "node:timers/promises";
 import { formatPrefix, type Prefix } from "@netfacts/address";
@@ -6,13 +6,13 @@ import { type StoredObservation, timestamp } from "@netfacts/contracts";
 import type { ObservationRepository, StoredRow, UploadRecord } from "@netfacts/storage";
 import { type ConsensusOptions, outlierJudge, type Vote } from "../assembly/consensus.ts";
 
-/** Lines of one prefix that are held to compare them; further ones are compared with these. */
+/** Lines of one prefix that are held in memory to compare them; further ones are compared with these. */
 const heldMax = 20_000;
-/** What the consensus of one prefix looks at. */
+/** Most votes in the consensus of one prefix. */
 const votesMax = 1_000;
 const daySeconds = 86_400;
 
-/** Every line that speaks of the prefix, as text of NDJSON, in the order of prefixes. */
+/** Every line about the prefix as text of NDJSON, in the order of prefixes. */
 export async function* exportedLines(
   repository: ObservationRepository,
   prefix: Prefix,
@@ -39,7 +39,7 @@ export async function* exportedLines(
 
 interface RowsOfPrefix {
   readonly first: readonly StoredRow[];
-  /** To be taken before the next prefix is. */
+  /** Read it before the next prefix. */
   readonly rest: AsyncIterable<StoredRow>;
 }
 
@@ -68,7 +68,7 @@ async function* flat(groups: AsyncIterable<StoredRow[]>): AsyncGenerator<StoredR
   for await (const group of groups) yield* group;
 }
 
-/** As the section counts them: of one source, method and day the newest. */
+/** Votes as the section counts them: for one source, method and day only the newest. */
 function votesOf(rows: readonly { readonly row: StoredRow; readonly upload: UploadRecord }[]): Vote[] {
   const newest = new Map<string, Vote>();
   for (const { row, upload } of rows) {
@@ -83,7 +83,7 @@ function votesOf(rows: readonly { readonly row: StoredRow; readonly upload: Uplo
 
 const voteByRow = new WeakMap<StoredRow, Vote>();
 
-/** One object for each row, as the judge knows the votes that it counted by these; null for a line of a geofeed. */
+/** One object for each row, because the judge recognises counted votes by identity; null for a line of a geofeed. */
 function voteOf(row: StoredRow): Vote | null {
   if (row.observedAt === null) return null;
   const known = voteByRow.get(row);
@@ -118,7 +118,7 @@ function lineOf(row: StoredRow, upload: UploadRecord, isOutlier: (vote: Vote) =>
 
 const uploadsPage = 1_000;
 
-/** All uploads, the latest first, one page after the other; the event loop has its turn in between. */
+/** All uploads, latest first, page by page; the event loop runs in between. */
 export async function* allUploads(repository: ObservationRepository): AsyncGenerator<UploadRecord, void> {
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const page = await repository.uploads(uploadsPage, before);
@@ -138,7 +138,7 @@ class UploadsByNumber {
     this.#repository = repository;
   }
 
-  /** Null: it was removed. */
+  /** Null: the upload was removed. */
   async get(number: number): Promise<UploadRecord | null> {
     const known = this.#known.get(number);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** Stored observations as a source of runs: listed beside those of `sources.yaml` where there are any. */
+/** Stored observations as a source of runs: added to those of `sources.yaml` if there are any. */
 
 import { createHash } from "node:crypto";
 import type { SnapshotStore } from "@netfacts/snapshot";
@@ -6,33 +6,33 @@ import type { ObservationRepository } from "@netfacts/storage";
 import type { ReadyFile } from "../fetch/ready-files.ts";
 import { type SourceConfig, type SourcesConfig, storedFormat } from "../sources/index.ts";
 
-/** No source of a list can have this name: it has a space. */
+/** The name has a space, so that no listed source can have it. */
 export const storedSourceName = "stored observations";
 
-/** What is stored, as a run would read it. */
+/** The version of the stored observations that a run would read. */
 export interface StoredVersion {
   readonly revision: number;
   readonly rows: number;
 }
 
-/** Where schedules and runs learn of stored observations. */
+/** Gives schedules and runs the version of the stored observations. */
 export interface StoredStock {
-  /** @param isNow  what is stored now; otherwise what the next run shall read, null where nothing is known yet. */
+  /** @param isNow  true: the version that is stored now; false: the one that the next run is to read, null if none is known yet */
   version(isNow: boolean): Promise<StoredVersion | null>;
 }
 
-/** Of who runs once and follows nothing. */
+/** For a process that runs once and follows nothing. */
 export function storedNow(repository: Pick<ObservationRepository, "revision" | "rowCount">): StoredStock {
   return {
     async version() {
-      // The revision first: rows that come between the two make another one.
+      // The revision comes first: rows that are added between the two calls make another revision.
       const revision = await repository.revision();
       return { revision, rows: await repository.rowCount() };
     },
   };
 }
 
-/** The uploads together are one source, which may shrink as it likes: deletions are meant. */
+/** All uploads together are one source. It may shrink by any amount, since deletions are meant. */
 export const storedSource: SourceConfig = {
   name: storedSourceName,
   section: "locations",
@@ -55,7 +55,7 @@ export const storedSource: SourceConfig = {
   line: 0,
 };
 
-/** The list with the stored observations, where there are any, or the current snapshot has some that are to be taken out. */
+/** Adds the stored observations to the list, if there are any, or if the current snapshot has some that must be removed. */
 export async function withStored(
   config: SourcesConfig,
   stock: StoredStock | undefined,
@@ -70,12 +70,12 @@ export async function withStored(
 
 async function isPublished(snapshots: Pick<SnapshotStore, "currentId" | "getManifest">): Promise<boolean> {
   const id = await snapshots.currentId();
-  // A damaged one is about to be replaced.
+  // A damaged manifest is about to be replaced.
   const manifest = id === null ? null : await snapshots.getManifest(id).catch(() => null);
   return manifest?.sections.locations?.sources.some(({ format, sha256 }) => format === storedFormat && sha256 !== "") === true;
 }
 
-/** What a run is told of them. */
+/** The stored observations in the form of a file for a run. */
 export function storedFile({ revision, rows }: StoredVersion): ReadyFile {
   const sha256 = createHash("sha256").update(`stored observations ${revision}`).digest("hex");
   const none = { url: null, fetchedAt: null, lastGood: null };

@@ -1,4 +1,4 @@
-/** The leader's look at what is stored: keeps it within its bounds, and lets the schedule know when answers are to follow it. */
+/** The leader's watch of the stored observations: keeps them within their bounds, and tells the schedule when a run must include changes. */
 
 import type { ObservationRepository } from "@netfacts/storage";
 import { type StoredStock, type StoredVersion, storedNow } from "./stored-source.ts";
@@ -6,30 +6,30 @@ import { sweep, uploadRecordsMax } from "./sweep.ts";
 
 export interface StoredWatchDeps {
   readonly repository: ObservationRepository;
-  /** Between two aggregations that follow changes. */
+  /** Shortest time between two runs that include changes. */
   readonly intervalMs: number;
   readonly rowsMax: number;
-  /** `observations_kept` of the list as it is now. */
+  /** `observations_kept` of the current list. */
   keptSeconds(): Promise<number>;
   readonly clock: { now(): number };
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
-  /** Called when there is something for a run. */
+  /** Called when there is a new version for a run. */
   onChange(): void;
-  /** Between two looks; default 2 s. */
+  /** Time between two looks; default: 2 s. */
   readonly lookMs?: number;
 }
 
 const lookMsDefault = 2_000;
-/** Retention is looked after at least so often, also where nothing is uploaded. */
+/** Longest time between two sweeps, even if nothing is uploaded. */
 const sweepMs = 600_000;
 
-/** Of one term. */
+/** The watch of one term. */
 export class StoredWatch implements StoredStock {
   readonly #deps: StoredWatchDeps;
   readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #look: Promise<void> = Promise.resolve();
-  /** What the next run shall read. */
+  /** The version that the next run is to read. */
   #offered: StoredVersion | null = null;
   #offeredAt = Number.NEGATIVE_INFINITY;
   #seen = -1;
@@ -75,7 +75,7 @@ export class StoredWatch implements StoredStock {
   async #lookNow(): Promise<void> {
     const { repository, intervalMs, clock } = this.#deps;
     const now = clock.now();
-    // The clock was set back: what is due is due now.
+    // If the clock was set back, everything is due now.
     if (now < this.#offeredAt) this.#offeredAt = Number.NEGATIVE_INFINITY;
     if (now < this.#sweptAt) this.#sweptAt = Number.NEGATIVE_INFINITY;
     const revision = await repository.revision();
@@ -84,7 +84,7 @@ export class StoredWatch implements StoredStock {
       this.#changedAt = now;
     }
     const isBehind = this.#offered?.revision !== revision;
-    // A file that is still being sent makes one run for each interval, and one at its end.
+    // A file that is still being sent causes one run per interval, and one at its end.
     const isQuiet = this.#offered === null || now > this.#changedAt || now - this.#offeredAt >= 2 * intervalMs;
     const isDue = isBehind && isQuiet && now - this.#offeredAt >= intervalMs;
     if (!isDue && now - this.#sweptAt < sweepMs) return;

@@ -1,16 +1,16 @@
-/** Bounded retention of stored observations: what is too old, too much, replaced or of no upload goes. */
+/** Bounded retention of stored observations: removes rows that are too old, too many, replaced, or of no upload. */
 
 import { setImmediate as turn } from "node:timers/promises";
 import type { ObservationRepository, UploadRecord } from "@netfacts/storage";
 import { allUploads } from "./stored-rows.ts";
 
 export interface Retention {
-  /** Observations that are older than the newest one, or than now if that is of the future, by more than this. */
+  /** Longest age of observations, counted from the newest one, or from now if that is in the future. */
   readonly keptSeconds: number;
   readonly rowsMax: number;
   /** Default: `uploadRecordsMax`. */
   readonly uploadsMax?: number;
-  /** `checkedTo` of the sweep before. Default: 0. */
+  /** `checkedTo` of the previous sweep. Default: 0. */
   readonly checkFrom?: number;
   /** Unix milliseconds. */
   readonly now: number;
@@ -20,24 +20,24 @@ export interface Retention {
 export interface Swept {
   /** Rows that were removed. */
   readonly rows: number;
-  /** Number of the last upload whose rows were looked for; 0: of all. */
+  /** Number of the last upload whose rows were checked; 0: all were. */
   readonly checkedTo: number;
 }
 
 /**
- * Uploads of observations that are kept, each with a record of some 400 bytes, or 10 kB where lines were invalid: a year of one upload each
- * three minutes. Retention and each run of `locations` read all records.
+ * Most uploads that are kept: one every three minutes for a year. Each has a record of about 400 bytes, or 10 kB if it has invalid lines. Retention
+ * and each run of `locations` read all records.
  */
 export const uploadRecordsMax = 200_000;
 const removedAtOnce = 2_000;
-/** Uploads whose rows are looked for in one sweep: each costs a message to a database. */
+/** Most uploads whose rows are checked in one sweep: each costs a message to a database. */
 const checkedAtOnce = 1_000;
-/** The store in a file answers in the same turn of the event loop. */
+/** Uploads between two turns of the event loop, which the file store would block otherwise. */
 const turnEvery = 100;
-/** An upload without rows may be one that has just begun, and one that is not complete may still be sent. */
+/** Time for which an upload without rows is kept, since it may have just begun, and one that is not complete, since it may still be sent. */
 const emptyMsMax = 86_400_000;
 
-/** Of each source the geofeed that counts: the last complete one. */
+/** The geofeed of each source that counts: the last complete one. */
 export function currentGeofeeds(uploads: Iterable<UploadRecord>): ReadonlyMap<string, UploadRecord> {
   const current = new Map<string, UploadRecord>();
   for (const upload of uploads) {
@@ -48,7 +48,10 @@ export function currentGeofeeds(uploads: Iterable<UploadRecord>): ReadonlyMap<st
   return current;
 }
 
-/** Those that were replaced, that nobody goes on to send, and the oldest of those that take more than half of the room, or of the number: they have no times by which rows could go. */
+/**
+ * Numbers of geofeeds to remove: those that were replaced, those that are no longer being sent, and the oldest of those that take more than half of
+ * the rows or of the uploads. Geofeeds have no times by which rows could expire.
+ */
 function geofeedsToRemove(geofeeds: readonly UploadRecord[], { rowsMax, uploadsMax = uploadRecordsMax, now }: Retention): number[] {
   const current = currentGeofeeds(geofeeds);
   const removed: number[] = [];
@@ -62,7 +65,7 @@ function geofeedsToRemove(geofeeds: readonly UploadRecord[], { rowsMax, uploadsM
   return removed;
 }
 
-/** Gives way to others on the event loop. Throws StoreError, and the signal's reason. */
+/** Yields to the event loop. @throws StoreError, and the signal's reason */
 export async function sweep(repository: ObservationRepository, retention: Retention): Promise<Swept> {
   const { keptSeconds, rowsMax, uploadsMax = uploadRecordsMax, checkFrom = 0, now, signal } = retention;
   let rows = 0;
@@ -98,7 +101,7 @@ export async function sweep(repository: ObservationRepository, retention: Retent
   let before = checkFrom;
   for (const { number, updatedAt } of checked) {
     signal.throwIfAborted();
-    // Lines of uploads that were deleted while they were sent. One that has just begun may have its number, and not yet its record.
+    // Removes lines of uploads that were deleted while they were sent. An upload that has just begun may have a number, and no record yet.
     if (number > before + 1 && updatedAt <= now - emptyMsMax) await removeAll({ fromUpload: before + 1, toUpload: number - 1 });
     before = number;
     if (updatedAt <= now - emptyMsMax && !(await repository.hasRows(number))) await repository.forget(number);

@@ -1,21 +1,21 @@
-/** Lines of an upload, with the place in the file at which each ends. */
+/** Splits an upload into lines, each with the place in the file at which it ends. */
 
 import { crc32 } from "node:zlib";
 import { lineBytesMax } from "../readers/lines.ts";
 
 export interface UploadLine {
-  /** Without its break; valid until the next piece is taken. Null: the line is longer than `lineBytesMax`. */
+  /** The line without its break; valid until the next chunk is pushed. Null: it is longer than `lineBytesMax`. */
   readonly bytes: Uint8Array | null;
-  /** Bytes from the begin of the file to the end of the line, its break included. */
+  /** Bytes from the beginning of the file to the end of the line, including its break. */
   readonly end: number;
-  /** CRC-32 of these bytes; null: that of earlier ones is not known. */
+  /** CRC-32 of these bytes; null: unknown, because that of earlier bytes is. */
   readonly checksum: number | null;
 }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Holds at most one line; of a longer one nothing but its length. */
+/** Holds at most one line; of a longer one, only its length. */
 export class UploadLines {
   #position: number;
   #checksum: number | null;
@@ -24,19 +24,19 @@ export class UploadLines {
 
   /**
    * @param position  place in the file of the first byte that is pushed; a line begins there.
-   * @param checksum  CRC-32 of the bytes before it; null: not known.
+   * @param checksum  CRC-32 of the bytes before it; null: unknown.
    */
   constructor(position: number, checksum: number | null) {
     this.#position = position;
     this.#checksum = checksum;
   }
 
-  /** Bytes that follow the last break. */
+  /** Bytes after the last break. */
   get openLength(): number {
     return this.#restLength;
   }
 
-  /** Lines that end in this piece. */
+  /** The lines that end in this chunk. */
   *push(piece: Uint8Array): Generator<UploadLine, void> {
     let start = 0;
     for (;;) {
@@ -49,12 +49,12 @@ export class UploadLines {
     const rest = piece.subarray(start);
     this.#pass(rest);
     this.#restLength += rest.length;
-    // A copy: the piece is not ours to keep.
+    // A copy, because the chunk belongs to the caller.
     if (this.#restLength <= lineBytesMax) this.#rest.push(Buffer.from(rest));
     else this.#rest = [];
   }
 
-  /** What follows the last break; null: nothing. */
+  /** The line after the last break; null: there is none. */
   last(): UploadLine | null {
     return this.#restLength === 0 ? null : this.#line(new Uint8Array(0));
   }

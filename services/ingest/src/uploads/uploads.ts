@@ -1,4 +1,4 @@
-/** Uploads of observations in this process, and what is done with what they stored: deletion and housekeeping. */
+/** Uploads of observations that this process receives, and the deletion of what they stored. */
 
 import { randomBytes } from "node:crypto";
 import { formatPrefix, type Prefix } from "@netfacts/address";
@@ -11,16 +11,16 @@ import { uploadRecordsMax } from "./sweep.ts";
 export interface UploadsDeps extends ReceiveBounds {
   readonly repository: ObservationRepository;
   readonly audit: Store["audit"];
-  /** Uploads that are received at a time. */
+  /** Most uploads that are received at the same time. */
   readonly uploadsMax: number;
   readonly clock: { now(): number };
 }
 
 export interface UploadRequest {
-  /** Null: a new one. */
+  /** Null: a new upload. */
   readonly id: string | null;
   readonly offset: number;
-  /** Null: the one of the upload, or its id. */
+  /** Null: the source of the existing upload, or the id of a new one. */
   readonly source: string | null;
   readonly format: UploadFormat;
   readonly isPart: boolean;
@@ -28,30 +28,30 @@ export interface UploadRequest {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** What is to be deleted. */
+/** The selection of rows to delete. */
 export type Deletion = { readonly address: Prefix } | { readonly prefix: Prefix } | { readonly source: string } | { readonly key: string };
 
-/** Who asks, for the audit. */
+/** The requester, for the audit. */
 export interface Operator {
   readonly actor: string;
   readonly keyId: string | null;
   readonly address: string | null;
 }
 
-/** An hour: as much as sources may by default. */
+/** An hour, which is also the default for sources. */
 const skewSeconds = 3_600;
-/** Above so many, the oldest are about to be removed. */
+/** Above this number, the oldest uploads are about to be removed, and new ones are refused. */
 const uploadsRefusedAt = uploadRecordsMax * 1.1;
 const removedAtOnce = 2_000;
-/** For another request that sends to the same upload. */
+/** Wait for a request whose upload another request is sending. */
 const retryAfterSeconds = 2;
-/** A deletion answers after so long, also when there is more to delete. */
+/** Longest time of a deletion; then it answers, even if there is more to delete. */
 const deletionMsMax = 10_000;
 
 export class Uploads {
   readonly #deps: UploadsDeps;
   readonly #active = new Set<string>();
-  /** Uploads and deletions that still use the store. */
+  /** Uploads and deletions that use the store. */
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
 
@@ -63,13 +63,16 @@ export class Uploads {
     return this.#deps.repository;
   }
 
-  /** Ends uploads and deletions that are in progress, each with an answer; resolves when none of them uses the store any more. */
+  /** Ends uploads and deletions in progress, each with an answer. Resolves when none of them uses the store any more. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.allSettled(this.#underWay);
   }
 
-  /** Stores a body. The audit has who begins an upload, and each request of another key. @throws ProblemError, StoreError; what the body throws. */
+  /**
+   * Stores a body. The audit records the key that begins an upload, and each request of another key. @throws ProblemError, StoreError, and the errors
+   * of the body
+   */
   receive(request: UploadRequest): Promise<UploadRecord> {
     return this.#counted(this.#receive(request));
   }
@@ -95,7 +98,7 @@ export class Uploads {
           detail: `There are more than ${uploadRecordsMax} uploads; ingest is about to delete the oldest. Send fewer and larger files.`,
         });
       const begun = { id: uploadId, format, source: source ?? existing?.source ?? uploadId, keyId: by.keyId };
-      // Further parts of the key that began it are of the same change.
+      // Further parts by the key that began the upload belong to the same change.
       if (existing === null || existing.keyId !== by.keyId) {
         const details = { upload: uploadId, format };
         await audit.append({ at: clock.now(), ...by, action: "observations.upload", target: begun.source, details });
@@ -110,7 +113,7 @@ export class Uploads {
     }
   }
 
-  /** Deletes rows at once, and writes that to the audit. */
+  /** Deletes rows at once, and records that in the audit. */
   delete(what: Deletion, by: Operator): Promise<{ readonly deleted: number; readonly complete: boolean }> {
     return this.#counted(this.#delete(what, by));
   }
@@ -118,7 +121,7 @@ export class Uploads {
   async #delete(what: Deletion, by: Operator): Promise<{ readonly deleted: number; readonly complete: boolean }> {
     const { audit, clock } = this.#deps;
     const { details, target } = told(what);
-    // Before anything is deleted: what is not written down must not happen.
+    // First, so that nothing is deleted without a record.
     await audit.append({ at: clock.now(), ...by, action: "observations.delete", target, details });
     return this.#erase(what);
   }
@@ -141,7 +144,7 @@ export class Uploads {
     }
     for await (const upload of allUploads(repository)) {
       if ("source" in what ? upload.source !== what.source : upload.keyId !== what.key) continue;
-      // Nothing that is still being sent is stored after this: its request finds the upload changed.
+      // Marks the upload complete: a request that still sends it finds it changed, and stores nothing more.
       if (!upload.complete) await repository.store(upload, [], { ...progressOf(upload), complete: true }, clock.now());
       progress.complete = await removeAll({ fromUpload: upload.number, toUpload: upload.number });
       if (!progress.complete) break;
@@ -161,7 +164,7 @@ function progressOf({ offset, checksum, lines, rows, bad, badLines, header, comp
   return { offset, checksum, lines, rows, bad, badLines, header, complete };
 }
 
-/** Null: the same request is refused later, too. */
+/** @param retryAfterSeconds  null: a repeated request would be refused too */
 function conflict(detail: string, retryAfterSeconds: number | null = null): ProblemError {
   return new ProblemError("upload_conflict", { detail, retryAfterSeconds });
 }
