@@ -1,29 +1,29 @@
-/** Numbers for prefixes of both families, in the order first met. */
+/** Numbers for prefixes of both families, in the order of their first appearance. */
 
 import { hashWords, type Prefix } from "@netfacts/address";
 import { release } from "@netfacts/snapshot";
 
 const initialCapacity = 1 << 12;
-/** Slots are at most three quarters full. */
+/** Largest share of slots in use. */
 const fullShare = 0.75;
-/** Version and length share a word: IPv6 has the lengths from 64 on. */
+/** Version and length share a number: values from 64 on are lengths of IPv6. */
 const ipv6From = 64;
-/** What is hashed of a prefix. */
+/** The words of a prefix that are hashed. */
 const hashed = new Uint32Array(5);
 
-/** One hash and, for a prefix seen before, one comparison per call. 20 bytes a prefix, and 8 to 11 of slots. */
+/** Cost of a call: one hash, and one comparison for a known prefix. Takes 20 bytes a prefix, and 8 to 11 for slots. */
 export class PrefixIndex {
   #size = 0;
   #words = new Uint32Array(initialCapacity * 4);
   #kind = new Uint8Array(initialCapacity);
-  /** Open addressing: prefix number plus one, 0 = empty. */
+  /** Open addressing: prefix number plus one; 0: empty. */
   #slots = new Uint32Array(initialCapacity * 2);
 
   get size(): number {
     return this.#size;
   }
 
-  /** The number of a prefix, whose bits past the length are clear; a new one when it was not met. */
+  /** The number of a prefix, whose bits after the length must be 0; a new one if the prefix is new. */
   add(version: 4 | 6, w0: number, w1: number, w2: number, w3: number, length: number): number {
     const kind = version === 4 ? length : ipv6From + length;
     const slot = this.#slot(kind, w0, w1, w2, w3);
@@ -41,7 +41,7 @@ export class PrefixIndex {
     return number;
   }
 
-  /** -1 for a prefix that was never met. */
+  /** -1: the prefix is unknown. */
   find({ version, w0, w1, w2, w3, length }: Prefix): number {
     return (this.#slots[this.#slot(version === 4 ? length : ipv6From + length, w0, w1, w2, w3)] as number) - 1;
   }
@@ -67,12 +67,12 @@ export class PrefixIndex {
     });
   }
 
-  /** Gives the memory back; nothing may be asked any more. */
+  /** Releases the memory; do not use the index again. */
   release(): void {
     release(this.#words, this.#kind, this.#slots);
   }
 
-  /** Where the prefix stands, or would. */
+  /** The slot of the prefix, or the free slot for it. */
   #slot(kind: number, w0: number, w1: number, w2: number, w3: number): number {
     hashed[0] = kind;
     hashed[1] = w0;
@@ -91,7 +91,7 @@ export class PrefixIndex {
     }
   }
 
-  /** Doubles the slots. */
+  /** Doubles the number of slots. */
   #spread(): void {
     const { length } = this.#slots;
     release(this.#slots);

@@ -1,4 +1,4 @@
-/** The replay with whole attributes: for who shows the table, and not only its paths. */
+/** The replay with whole attributes, for callers that show the table, and not only its paths. */
 
 import { MrtError, type RecordReading, type RibSink, readRecords } from "@netfacts/mrt";
 import { gapSecondsDefault, type ReplayInput, type ReplayOptions } from "./replay.ts";
@@ -6,25 +6,25 @@ import { ReplayTable } from "./replay-table.ts";
 import { type EncodeAttributes, UpdateRun, type UpdatesReport } from "./update-run.ts";
 
 export interface ReplayRoutesOptions extends ReplayOptions {
-  /** Sees every record as it is read, of the RIB and of the updates, bad ones too. */
+  /** Gets every record as it is read, of the RIB and of the updates, also bad ones. */
   onReading?(input: ReplayInput, reading: RecordReading): void;
 }
 
 export interface ReplayedRoutes {
   readonly updates: UpdatesReport;
   /**
-   * Hands the table to the sink as a RIB in the order of RIB files, once; yields after each prefix. The `path` of a route is what `encode` made of its
-   * attributes.
+   * Hands the table to the sink once, as a RIB in the order of RIB files; yields after each prefix. The `path` of a route is the result of `encode`
+   * for its attributes.
    */
   emit(sink: RibSink): Generator<void, void, undefined>;
 }
 
 /**
- * As `replay`, of whole attributes, and of all kinds of RIBs.
+ * As `replay`, but with whole attributes, and for all kinds of RIBs.
  *
- * @throws MrtError and what the chunks throw; MrtError also for a RIB without routes.
+ * @throws MrtError and the errors of the chunks; MrtError also for a RIB without routes.
  *
- * Cost: some 1 µs a route of the RIB and 2 µs an update. Memory: that of `replay`, with the distinct encodings in place of paths.
+ * Cost: about 1 µs a route of the RIB and 2 µs an update. Memory: as for `replay`, with the distinct encodings instead of paths.
  */
 export async function replayRoutes(
   rib: ReplayInput,
@@ -49,7 +49,7 @@ export async function replayRoutes(
   return { updates: run.report, emit: (sink) => table.emitSorted(sink, run.report.lastTimestamp) };
 }
 
-/** @returns the times of its first and last record. */
+/** @returns the times of its first and last record */
 async function readRib(table: ReplayTable, rib: ReplayInput, encode: EncodeAttributes, { onReading }: ReplayRoutesOptions) {
   let firstTimestamp = Number.POSITIVE_INFINITY;
   let lastTimestamp = 0;

@@ -1,4 +1,4 @@
-/** A routing table that changes: prefix × peer → path, and what a RIB and the updates behind it do to it. */
+/** A routing table that changes: prefix × peer → path. Applies a RIB, and the updates after it. */
 
 import type { Address, Prefix } from "@netfacts/address";
 import type { Peer, RibSink } from "@netfacts/mrt";
@@ -7,14 +7,14 @@ import { PathTable } from "../assembly/path-table.ts";
 import { PrefixIndex } from "./prefix-index.ts";
 
 const initialRoutes = 1 << 14;
-/** A column of 16 bits numbers the peers. */
+/** Most peers, since their numbers are in a column of 16 bits. */
 const peersMax = 65_535;
 
 /**
- * Routes are nodes of one list per prefix, in columns: some 20 bytes a route, and no object. A list has as many nodes as peers see the prefix (times
- * its paths, with ADD-PATH), so that a change costs one hash and a short walk.
+ * Routes are nodes of one list per prefix, in columns: about 20 bytes a route, and no object. A list has as many nodes as peers that see the prefix
+ * (times its paths, with ADD-PATH), so that a change costs one hash and a short walk.
  *
- * As a RibSink it takes a RIB; `emit` hands the table on as a RIB would be.
+ * As a RibSink it takes a RIB; `emit` passes the table on like a RIB.
  */
 export class ReplayTable implements RibSink {
   readonly #prefixes = new PrefixIndex();
@@ -22,15 +22,15 @@ export class ReplayTable implements RibSink {
   readonly #peers: Peer[] = [];
   readonly #peerNumbers = new Map<string, number>();
   readonly #routesOfPeer: number[] = [];
-  /** From the RIB's peer index to the number of the peer. */
+  /** Maps the RIB's peer index to the number of the peer. */
   #local: number[] = [];
   #collectorId = 0;
   #viewName = "";
-  /** Of the prefix that the RIB is at. */
+  /** Number of the current prefix of the RIB. */
   #prefix = 0;
-  /** By prefix: its first route plus one, 0 = none. */
+  /** By prefix: its first route plus one; 0: none. */
   #first = new Uint32Array(initialRoutes);
-  /** By route. `#next` is the following one plus one; in a free node, the next free one. */
+  /** By route. `#next` is the following route plus one; in a free node, the next free node plus one. */
   #next = new Uint32Array(initialRoutes);
   #peer = new Uint16Array(initialRoutes);
   #pathId = new Uint32Array(initialRoutes);
@@ -40,7 +40,7 @@ export class ReplayTable implements RibSink {
   #free = 0;
   #routes = 0;
 
-  /** Prefixes met so far, also those without routes by now. */
+  /** Number of prefixes so far, including those that have no routes any more. */
   get prefixes(): number {
     return this.#prefixes.size;
   }
@@ -50,7 +50,7 @@ export class ReplayTable implements RibSink {
     return this.#routes;
   }
 
-  /** Peers met so far, also those without routes by now. They are numbered in the order met. */
+  /** Number of peers so far, including those that have no routes any more. They are numbered in the order of their first appearance. */
   get peers(): number {
     return this.#peers.length;
   }
@@ -70,7 +70,7 @@ export class ReplayTable implements RibSink {
     this.#put(this.#prefix, this.#local[peerIndex] as number, pathId, this.#paths.intern(path, pathStart, pathEnd), originatedAt);
   }
 
-  /** The number of a peer, which is new where an update names one that the RIB did not. */
+  /** The number of a peer; a new one if an update names a peer that the RIB does not have. */
   peerOf(address: Address, asn: number): number {
     return this.#peerNumber({ address, asn, bgpId: 0 });
   }
@@ -80,14 +80,14 @@ export class ReplayTable implements RibSink {
     return this.#paths.intern(bytes, 0, bytes.length);
   }
 
-  /** Adds a route, or puts it in the place of what this peer announced before under this path identifier (0 without ADD-PATH). */
+  /** Adds a route, or replaces the one that this peer announced before with the same path identifier (0 without ADD-PATH). */
   announce({ version, w0, w1, w2, w3, length }: Prefix, peer: number, pathId: number, path: number, at: number): void {
     const prefix = this.#prefixes.add(version, w0, w1, w2, w3, length);
     this.#roomForPrefix();
     this.#put(prefix, peer, pathId, path, at);
   }
 
-  /** @returns false where there was no such route. */
+  /** @returns false if there was no such route */
   withdraw(prefix: Prefix, peer: number, pathId: number): boolean {
     const number = this.#prefixes.find(prefix);
     if (number < 0) return false;
@@ -100,7 +100,7 @@ export class ReplayTable implements RibSink {
     return false;
   }
 
-  /** Removes every route of a peer. @returns how many; costs a walk over the table where there are any. */
+  /** Removes every route of a peer. @returns their number. Costs a walk over the table, unless there are none */
   removePeer(peer: number): number {
     const count = this.#routesOfPeer[peer] as number;
     if (count === 0) return 0;
@@ -116,14 +116,17 @@ export class ReplayTable implements RibSink {
     return count;
   }
 
-  /** The table as a RIB of one time: prefixes in the order first met, each with its routes. */
+  /** Emits the table as a RIB of one time: prefixes in the order of their first appearance, each with its routes. */
   emit(sink: RibSink, timestamp: number): void {
     sink.peerIndex(this.#peers, this.#collectorId, this.#viewName, timestamp);
     const { start, bytes } = this.#paths;
     for (let prefix = 0; prefix < this.#prefixes.size; prefix++) this.#emitPrefix(prefix, start, bytes, sink, timestamp);
   }
 
-  /** As `emit`, in the order of RIB files: IPv4 first, by address and length. Yields after each prefix, so that what the sink made of it can be taken. */
+  /**
+   * As `emit`, in the order of RIB files: IPv4 first, by address and length. Yields after each prefix, so that the caller can take what the sink made
+   * of it.
+   */
   *emitSorted(sink: RibSink, timestamp: number): Generator<void, void, undefined> {
     sink.peerIndex(this.#peers, this.#collectorId, this.#viewName, timestamp);
     const { start, bytes } = this.#paths;
@@ -145,7 +148,7 @@ export class ReplayTable implements RibSink {
     }
   }
 
-  /** Gives the memory back; nothing may be asked any more. */
+  /** Releases the memory; do not use the table again. */
   release(): void {
     this.#prefixes.release();
     this.#paths.release();

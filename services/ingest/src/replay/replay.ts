@@ -1,14 +1,14 @@
-/** A RIB and the update files behind it, as the table at the last second of them (docs/design/semantics.md#time). */
+/** Replays a RIB and the update files after it, which gives the table at the last second of them (docs/design/semantics.md#time). */
 
 import { encodePath, type PathAttributes, type RibReport, type RibSink, readRecords, scanRib } from "@netfacts/mrt";
 import { ReplayTable } from "./replay-table.ts";
 import { type UpdateFileCounts, UpdateRun, type UpdatesReport } from "./update-run.ts";
 
-/** The shortest interval in which collectors write update files: a longer silence may be a file that is missing. */
+/** The shortest interval at which collectors write update files: after a longer silence, a file may be missing. */
 export const gapSecondsDefault = 300;
 
 export interface ReplayInput {
-  /** What messages call it. */
+  /** Name in messages. */
   readonly name: string;
   /** Decompressed. */
   readonly chunks: AsyncIterable<Uint8Array>;
@@ -17,26 +17,26 @@ export interface ReplayInput {
 export interface ReplayOptions {
   /** A silence longer than this is a gap. */
   readonly gapSeconds?: number;
-  /** Called when a file of updates was read to its end; what it throws ends the replay. */
+  /** Called when a file of updates was read to its end; an error that it throws ends the replay. */
   onFile?(file: UpdateFileCounts): void;
 }
 
 export interface Replayed {
   readonly rib: RibReport;
-  /** Different prefixes of the RIB, before the updates. */
+  /** Number of distinct prefixes in the RIB, before the updates. */
   readonly ribPrefixes: number;
   readonly updates: UpdatesReport;
 }
 
 /**
  * Reads the RIB, applies every update in the order of the inputs, and hands the resulting table to the sink as `scanRib` would a RIB: peers, then
- * each prefix that is left with its routes. `originatedAt` of a route is the time of the update that brought it.
+ * each remaining prefix with its routes. `originatedAt` of a route is the time of the update that announced it.
  *
- * @param updates  in order of time; read one after the other, each when it is its turn.
- * @throws MrtError and what the chunks throw, for a file that cannot be trusted as a whole; the sink has seen nothing then.
+ * @param updates  in order of time; read one after another, each only when the one before has ended.
+ * @throws MrtError and the errors of the chunks, for a file that cannot be trusted as a whole; the sink has then received nothing.
  *
- * Cost: the scan of the RIB, some 2 µs an update, a walk over the table for each session lost. Memory: some 20 bytes a route, 30 a prefix, and the
- * distinct paths, those of replaced routes too.
+ * Cost: the scan of the RIB, about 2 µs an update, a walk over the table for each lost session. Memory: about 20 bytes a route, 30 a prefix, and the
+ * distinct paths, including those of replaced routes.
  */
 export async function replay(
   rib: ReplayInput,

@@ -1,11 +1,11 @@
-/** Applies records of update files to a table, and counts what they did. */
+/** Applies records of update files to a table, and counts the effects. */
 
 import type { Address } from "@netfacts/address";
 import { timestamp } from "@netfacts/contracts";
 import type { MpReach, PathAttributes, RecordReading, RoutePrefix, StateChangeBody, UpdateBody } from "@netfacts/mrt";
 import type { ReplayTable } from "./replay-table.ts";
 
-/** Of one file of updates. */
+/** Counts of one file of updates. */
 export interface UpdateFileCounts {
   readonly name: string;
   /** Time of the first record; null: it has none. */
@@ -14,9 +14,9 @@ export interface UpdateFileCounts {
   readonly latest: number | null;
   readonly records: number;
   readonly bad: number;
-  /** Records of a table, where no other one is of updates; 0: it has some. */
+  /** Number of table records in a file without updates; 0: the file has updates, or no table records. */
   readonly table: number;
-  /** Different peers of what was applied: those of the RIB, and others. */
+  /** Number of distinct peers in the applied records: those of the RIB, and others. */
   readonly peers: { readonly known: number; readonly others: number };
   /** The first bad record. */
   readonly example: { readonly offset: number; readonly detail: string } | null;
@@ -25,42 +25,42 @@ export interface UpdateFileCounts {
 /** Times are Unix seconds. */
 export interface UpdatesReport {
   records: number;
-  /** Messages that were applied, and changes of sessions' states. */
+  /** Applied messages, and changes of session states. */
   messages: number;
   stateChanges: number;
   announced: number;
-  /** Routes that went; withdrawals of what was not there are in `withdrawnUnknown`. */
+  /** Removed routes; `withdrawnUnknown` counts withdrawals of routes that were not there. */
   withdrawn: number;
   withdrawnUnknown: number;
-  /** Sessions that left Established, or came up though nobody saw them go, and the routes that went with them. */
+  /** Sessions that left Established, or came up although their end was not recorded; and the routes that were removed with them. */
   sessionsLost: number;
   routesLost: number;
-  /** Peers that the RIB does not have. */
+  /** Number of peers that the RIB does not have. */
   newPeers: number;
-  /** Records older than the RIB, which has them already. */
+  /** Records older than the RIB, which includes them already. */
   beforeRib: number;
-  /** Messages that the collector sent itself, and prefixes of multicast and other families: of no concern for the table. */
+  /** Messages that the collector itself sent, and prefixes of multicast and other families: neither affects the table. */
   sent: number;
   otherFamilies: number;
-  /** Records that break their format, with the first ones (see `take`); and records of no concern. */
+  /** Records that break their format, with the first examples (see `#apply`); `unread`: records of kinds that do not affect the table. */
   bad: number;
   readonly badExamples: { readonly name: string; readonly offset: number; readonly detail: string }[];
   unread: number;
   /** Silences between the RIB and its first update (the reason of the warning `updates_gap`), or between two files. */
   readonly gaps: { readonly from: number; readonly to: number }[];
-  /** Of the last record applied; the RIB's own when there was none. */
+  /** Time of the last applied record; of the RIB if there was none. */
   lastTimestamp: number;
 }
 
 /**
- * What the table keeps of a route's attributes, as bytes; equal ones are kept once.
+ * Encodes the attributes of a route that the table keeps; equal results are stored once.
  *
- * @param attributes  as those of a route in a RIB: nothing withdrawn, and of what MP_REACH_NLRI announces the one that announces it.
+ * @param attributes  as for a route in a RIB: without withdrawals, and with only that MP_REACH_NLRI that announces the route.
  */
 export type EncodeAttributes = (attributes: PathAttributes, addPath: boolean) => Uint8Array;
 
 const established = 6;
-/** Collectors write records in the order in which they come. A step in their times that is longer than this is silence, or a wrong time. */
+/** Collectors write records in the order of arrival. A larger step in their times is silence, or a wrong time. */
 const stepSecondsMax = 600;
 const badExamplesMax = 5;
 const none: readonly never[] = [];
@@ -71,23 +71,23 @@ export class UpdateRun {
   readonly #encode: EncodeAttributes;
   readonly #ribFrom: number;
   readonly #gapSeconds: number;
-  /** The peers of the RIB have the numbers below this one. */
+  /** Peers of the RIB have numbers below this. */
   readonly #ribPeers: number;
-  /** Time of the latest record so far: the RIB's last at first. */
+  /** Latest time of a record so far; at first, that of the RIB's last record. */
   #latest: number;
-  /** Time of the last record whose time was not wrong. */
+  /** Time of the last record whose time was right. */
   #clock: number;
-  /** The last record taken: the time of the next one tells whether its own is wrong. */
+  /** The record before the current one: the next record's time shows whether its own is wrong. */
   #held: RecordReading | null = null;
   #name = "";
-  /** The file at hand has had no record yet. */
+  /** The current file has had no record yet. */
   #first = true;
   #from: number | null = null;
   #to: number | null = null;
   #recordsBefore = 0;
   #tableRecords = 0;
   #hasUpdates = false;
-  /** Numbers of the peers of the file at hand. */
+  /** Numbers of the peers in the current file. */
   readonly #peers = new Set<number>();
   #badBefore = 0;
   #example: UpdateFileCounts["example"] = null;
@@ -142,7 +142,7 @@ export class UpdateRun {
     this.#peers.clear();
   }
 
-  /** Applies what is left of the file at hand. @returns its counts */
+  /** Applies the last record of the current file. @returns the counts of the file */
   end(): UpdateFileCounts {
     if (this.#held !== null) this.#apply(this.#held, this.#nextOfLast(this.#held.header.timestamp));
     this.#held = null;
@@ -161,25 +161,30 @@ export class UpdateRun {
     };
   }
 
-  /** What stands for the time of a next record behind the last one. That may come after a silence, but neither from the past nor from the future, unless the whole file does. */
+  /**
+   * The time to assume for a next record after the last one. The last record may follow a silence, but its time must not be in the past or in the
+   * future, unless that is true of the whole file.
+   */
   #nextOfLast(written: number): number {
     const isWrong = written < this.#clock || written > Date.now() / 1_000 + stepSecondsMax;
     return isWrong && !this.#first ? this.#clock : written;
   }
 
-  /** A record is applied when the next one is here, or at the end of its file. */
+  /** Applies a record when the next one is here, or at the end of its file. */
   take(reading: RecordReading): void {
     if (this.#held !== null) this.#apply(this.#held, reading.header.timestamp);
     this.#held = reading;
   }
 
   /**
-   * An UPDATE that breaks its format counts as bad. If its prefixes can be read, all of them are withdrawn (RFC 7606 §2: treat-as-withdraw), also
-   * where it announces some without a mandatory attribute (§3 d) or with AS 0 in the path (RFC 7607): else the route before it would stay for hours.
+   * An UPDATE that breaks its format counts as bad. If its prefixes can be read, all of them are withdrawn (RFC 7606 §2: treat-as-withdraw);
+   * otherwise the previous route would stay for hours. The same holds if it announces prefixes without a mandatory attribute (§3 d), or with AS 0 in
+   * the path (RFC 7607).
    *
-   * A record whose time is far from that of the record before, while the next one goes on there, counts as bad too. It has the time of the record before.
+   * A record counts as bad too if its time is far from that of the record before, while the next record continues there. It then gets the time of the
+   * record before.
    *
-   * @param next  time of the next record of the file; of the last one see `#nextOfLast`.
+   * @param next  time of the next record of the file; for the last one see `#nextOfLast`.
    */
   #apply(reading: RecordReading, next: number): void {
     const { report } = this;
@@ -204,7 +209,7 @@ export class UpdateRun {
     if (body.kind !== "update" && body.kind !== "state-change") {
       report.unread++;
     } else if (at < this.#ribFrom) {
-      // A RIB takes a while to write. What came while it was written may stand in it already: it is applied again, which does no harm.
+      // A RIB takes some time to be written. It may include updates of that time already: to apply them again does no harm.
       report.beforeRib++;
     } else {
       report.lastTimestamp = Math.max(report.lastTimestamp, at);
@@ -224,15 +229,16 @@ export class UpdateRun {
     this.report.stateChanges++;
     if (peer.address === null || (oldState === established) === (newState === established)) return;
     const routes = this.#table.removePeer(this.#peerOf(peer.address, peer.asn));
-    // A session begins without routes (RFC 4271 §8). Those of the one before are left where its end was not recorded, as by a collector that crashed.
+    // A session begins without routes (RFC 4271 §8). Routes of the previous session remain if its end was not recorded, for example because the
+    // collector crashed.
     if (oldState === established || routes > 0) this.report.sessionsLost++;
     this.report.routesLost += routes;
   }
 
   /**
-   * Withdrawals first: a prefix that is in both is announced (RFC 4271 §3.1 and §4.3).
+   * Applies withdrawals first: a prefix that is in both is announced (RFC 4271 §3.1 and §4.3).
    *
-   * @param isMalformed  counted as bad already: what it announces counts as withdrawn.
+   * @param isMalformed  it was counted as bad already, and its announcements count as withdrawals.
    */
   #update(body: UpdateBody, at: number, isMalformed: boolean, offset: number): void {
     const { session, sent, addPath, withdrawn, attributes, announced } = body;
@@ -282,7 +288,7 @@ export class UpdateRun {
     }
   }
 
-  /** Of IP, unicast. */
+  /** Whether the prefixes are unicast IP; counts those that are not. */
   #ofConcern(safi: number, prefixes: readonly RoutePrefix[] | null): prefixes is readonly RoutePrefix[] {
     if (safi === 1 && prefixes !== null) return true;
     this.report.otherFamilies += prefixes?.length ?? 1;
@@ -290,7 +296,10 @@ export class UpdateRun {
   }
 }
 
-/** RFC 7606 §3 d and RFC 7607: why the unicast prefixes of IP that an UPDATE announces count as withdrawn. Null: it announces none, or they count. */
+/**
+ * Why the unicast IP prefixes that an UPDATE announces count as withdrawn (RFC 7606 §3 d and RFC 7607). Null: it announces none, or they count as
+ * announced.
+ */
 function unusableAttribute({ announced, attributes }: UpdateBody): string | null {
   const { origin, asPath, nextHop, mpReach } = attributes;
   if (announced.length === 0 && !mpReach.some(({ safi, prefixes }) => safi === 1 && prefixes !== null && prefixes.length > 0)) return null;

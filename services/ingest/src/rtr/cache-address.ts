@@ -1,4 +1,4 @@
-/** Where caches are: `rtr://host:port`, `rtr+tls://host:port`, several of them by preference. */
+/** Addresses of caches: `rtr://host:port`, `rtr+tls://host:port`, several of them in order of preference. */
 
 /** Ports that IANA assigned to `rpki-rtr` and `rpki-rtr-tls`. */
 const defaultPorts = { "rtr:": 323, "rtr+tls:": 324 } as const;
@@ -7,15 +7,15 @@ const cachesMax = 8;
 export const cacheListForm = "rtr://host:port or rtr+tls://host:port, or up to 8 of them separated by commas, the preferred one first";
 
 export interface CacheAddress {
-  /** As it is shown: `rtr://validator.example.net:323`. */
+  /** The name for operators: `rtr://validator.example.net:323`. */
   readonly name: string;
   readonly tls: boolean;
-  /** A name or an address, IPv6 without brackets. */
+  /** A host name or an address; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** The caches of a location, the preferred one first; null when it is none of this form, or names one twice. */
+/** The caches of a location, the preferred one first; null if it has another form, or names a cache twice. */
 export function readCacheList(location: string): CacheAddress[] | null {
   const caches = location.split(",").map((part) => readCache(part.trim()));
   if (caches.length > cachesMax) return null;

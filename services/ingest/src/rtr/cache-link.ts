@@ -1,4 +1,4 @@
-/** One cache over TCP or TLS: connects, keeps its session going, and comes back after what breaks. */
+/** One cache over TCP or TLS: connects, keeps its session running, and reconnects after failures. */
 
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -7,25 +7,25 @@ import type { CacheAddress } from "./cache-address.ts";
 import type { RtrClock } from "./clock.ts";
 
 export const linkDefaults = {
-  /** For the connection, with TLS, to stand. */
+  /** Time in which the connection, including TLS, must be established. */
   connectMsMax: 10_000,
-  /** Wait after the first failure; doubled at each further one, less up to a half by chance. */
+  /** Wait after the first failure. Each further failure doubles it; a random share of up to a half is subtracted. */
   retryMsMin: 1_000,
   retryMsMax: 120_000,
-  /** A cache that is not synchronised so long after it was begun with is not waited for alone. */
+  /** Time in which a cache must be synchronised; after that, the next cache is asked too. */
   patienceMs: 30_000,
-  /** For the last bytes to leave, an Error Report, before a connection is cut. */
+  /** Time for the last bytes, an Error Report, to be sent before a connection is closed. */
   lingerMs: 2_000,
 } as const;
 export type LinkSettings = { readonly [K in keyof typeof linkDefaults]: number };
 
-/** `waiting`: for the next attempt; `no-data`: the cache said that it has none yet. */
+/** `waiting`: for the next attempt. `no-data`: the cache said that it has no data yet. */
 export type LinkState = "stopped" | "connecting" | "synchronising" | "synchronised" | "no-data" | "waiting";
 
 export interface LinkEvents {
-  /** Something is different: its state, or what it knows. */
+  /** Called when the state or the data have changed. */
   changed(link: CacheLink): void;
-  /** `retryMs`: until the next attempt. */
+  /** `retryMs`: time until the next attempt. */
   failed(link: CacheLink, reason: string, retryMs: number): void;
   updated(link: CacheLink, update: Extract<RtrAction, { kind: "updated" }>): void;
   discarded(link: CacheLink, reason: string): void;
@@ -38,11 +38,11 @@ export interface LinkOptions {
   readonly events: LinkEvents;
   readonly settings?: Partial<LinkSettings>;
   readonly session?: Partial<RtrSessionSettings>;
-  /** 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number;
 }
 
-/** Of versions that are tried one after the other; then the usual wait. */
+/** Most attempts without a wait, to try one protocol version after another; then the usual wait. */
 const attemptsAtOnceMax = 3;
 
 export class CacheLink {
@@ -71,7 +71,7 @@ export class CacheLink {
     return this.#state;
   }
 
-  /** What went wrong last, since it was last synchronised; null: nothing. */
+  /** The last failure since it was last synchronised; null: there was none. */
   get lastFailure(): string | null {
     return this.#lastFailure;
   }
@@ -80,7 +80,7 @@ export class CacheLink {
     return this.session.updatedAt !== null;
   }
 
-  /** Whether another cache should be asked meanwhile. */
+  /** Whether another cache should be asked too. */
   get isTroubled(): boolean {
     if (this.session.isSynchronised) return false;
     return this.#lastFailure !== null || this.#options.clock.monotonic() >= this.#begunAt + this.#settings.patienceMs;
@@ -94,7 +94,7 @@ export class CacheLink {
     this.#connect();
   }
 
-  /** Ends the connection and everything that would go on; the data stay with the session. */
+  /** Ends the connection and all timers; the data stay in the session. */
   stop(): void {
     this.#callOffPatience();
     this.#callOffRetry();
@@ -106,7 +106,7 @@ export class CacheLink {
 
   #connect(): void {
     const { tls, host, port } = this.cache;
-    // TLS checks the certificate for the host, by the authorities that Node trusts (NODE_EXTRA_CA_CERTS adds some).
+    // TLS checks the certificate against the host name, with the authorities that Node trusts (NODE_EXTRA_CA_CERTS adds some).
     const socket = tls ? connectTls({ host, port }) : connect({ host, port });
     this.#socket = socket;
     this.#to("connecting");
@@ -134,7 +134,7 @@ export class CacheLink {
   #do(actions: readonly RtrAction[]): void {
     const { events } = this.#options;
     for (const action of actions) {
-      // An event may have stopped this.
+      // An event handler may have stopped this link.
       if (this.#state === "stopped") return;
       switch (action.kind) {
         case "send":
@@ -167,7 +167,7 @@ export class CacheLink {
     events.changed(this);
   }
 
-  /** The connection broke, or never stood. */
+  /** The connection broke, or could not be established. */
   #lost(socket: Socket, reason: string): void {
     if (this.#socket !== socket) return;
     this.session.disconnected();
@@ -195,7 +195,7 @@ export class CacheLink {
     events.failed(this, reason, retryMs);
   }
 
-  /** What was written still leaves; a cache that does not take it is cut off. */
+  /** Bytes that were written are still sent; a cache that does not take them is disconnected. */
   #leave(): void {
     const socket = this.#socket;
     this.#socket = null;

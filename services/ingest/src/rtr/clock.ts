@@ -1,15 +1,15 @@
-/** Time as the RTR client takes it, so that a test can make hours pass. */
+/** The clock of the RTR client, replaceable so that a test can let hours pass. */
 
 export interface RtrClock {
-  /** ms that never jump. */
+  /** ms on a clock that never jumps. */
   monotonic(): number;
   /** Unix ms. */
   now(): number;
-  /** Calls once, so many ms later. @returns what calls it off */
+  /** Calls once, after `ms`. @returns a function that cancels the call */
   after(ms: number, call: () => void): () => void;
 }
 
-/** A timer takes at most this; what is further away is looked at again then. */
+/** Longest time of a timer; a longer one fires then, and its caller sets another. */
 const timerMsMax = 2 ** 31 - 1;
 
 export const realClock: RtrClock = {

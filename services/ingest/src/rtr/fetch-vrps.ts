@@ -1,11 +1,11 @@
-/** One complete set of VRPs for one run: from the first cache that has it. */
+/** Fetches one complete set of VRPs for one run, from the first cache that has it. */
 
 import type { CacheAddress } from "./cache-address.ts";
 import type { LinkSettings } from "./cache-link.ts";
 import { RtrClient, type RtrData } from "./rtr-client.ts";
 
 export interface FetchVrpsOptions {
-  /** The preferred one first. */
+  /** The preferred cache first. */
   readonly caches: readonly CacheAddress[];
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -19,7 +19,7 @@ export class RtrUnavailableError extends Error {
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Resolves with what the most preferred cache that can be had tells. @throws RtrUnavailableError when each was tried once, or the time is over */
+/** Resolves with the data of the most preferred cache that is available. @throws RtrUnavailableError when each was tried once, or the time is over */
 export function fetchVrps({ caches, timeoutMs, signal, settings = {} }: FetchVrpsOptions): Promise<RtrData> {
   return new Promise((resolve, reject) => {
     const end = (finish: () => void) => {

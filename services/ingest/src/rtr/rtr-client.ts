@@ -1,26 +1,26 @@
-/** Caches by preference: which of them are asked, and whose data are used (RFC 8210 §10). */
+/** Caches in order of preference: which of them are asked, and whose data are used (RFC 8210 §10). */
 
 import type { RtrSessionSettings, VrpRecords } from "@netfacts/rpki/rtr";
 import type { CacheAddress } from "./cache-address.ts";
 import { CacheLink, type LinkEvents, type LinkSettings, type LinkState } from "./cache-link.ts";
 import { type RtrClock, realClock } from "./clock.ts";
 
-/** The complete set of VRPs as one cache told it. */
+/** The complete set of VRPs of one cache. */
 export interface RtrData {
   readonly cache: string;
   readonly version: number;
   readonly sessionId: number;
   readonly serial: number;
-  /** Unix ms: when it was last known to be current. */
+  /** Unix ms at which the data were last known to be current. */
   readonly updatedAt: number;
-  /** Unix ms: when it is to be given up unless something is heard (RFC 8210 §6). */
+  /** Unix ms at which the data are given up unless the cache confirms them (RFC 8210 §6). */
   readonly expiresAt: number;
   readonly records: VrpRecords;
 }
 
-/** What is used is another set than before. */
+/** Another set is in use than before. */
 export type RtrChange =
-  /** `added` and `withdrawn` are null where the set is another cache's. */
+  /** `added` and `withdrawn` are null if the set is of another cache. */
   | {
       readonly kind: "updated";
       readonly cache: string;
@@ -30,14 +30,14 @@ export type RtrChange =
       readonly added: number | null;
       readonly withdrawn: number | null;
     }
-  /** There is none any more. */
+  /** There are no data any more. */
   | { readonly kind: "discarded"; readonly reason: string };
 
-/** How one cache fares. */
+/** The state of one cache. */
 export interface CacheStatus {
   readonly cache: string;
   readonly state: LinkState;
-  /** Whether its data are those that are used. */
+  /** Whether its data are in use. */
   readonly active: boolean;
   readonly version: number | null;
   readonly sessionId: number | null;
@@ -57,11 +57,11 @@ export interface RtrLog {
 }
 
 export interface RtrClientOptions {
-  /** The preferred one first; at least one. */
+  /** At least one; the preferred cache first. */
   readonly caches: readonly CacheAddress[];
   readonly log: RtrLog;
   onChange?(change: RtrChange): void;
-  /** At every change of state, also of caches that are not used. */
+  /** Called at every change of state, also of caches that are not in use. */
   onStatus?(): void;
   readonly clock?: RtrClock;
   readonly settings?: Partial<LinkSettings>;
@@ -69,12 +69,12 @@ export interface RtrClientOptions {
   readonly random?: () => number;
 }
 
-/** The same failure of the same cache is told again after so long. */
+/** The same failure of the same cache is logged again after this time. */
 const repeatedFailureMs = 600_000;
 
 /**
- * Keeps a session with the preferred cache, and with the next ones as long as those before them are not synchronised. Used is the first
- * that is synchronised; where none is, what was used before, until its Expire Interval.
+ * Keeps a session with the preferred cache, and with the next ones as long as those before them are not synchronised. The data in use are those of
+ * the first synchronised cache. If there is none, the previous data stay in use until their Expire Interval.
  */
 export class RtrClient {
   readonly #options: RtrClientOptions;
@@ -99,7 +99,7 @@ export class RtrClient {
     for (const link of this.#links) link.stop();
   }
 
-  /** The set that is used now, copied; null while there is none. Cost: one pass, 10 to 22 bytes a VRP. */
+  /** A copy of the set in use; null: there is none. Cost: one pass, 10 to 22 bytes a VRP. */
   current(): RtrData | null {
     const link = this.#active;
     if (link === null || !link.hasData) return null;
@@ -115,7 +115,7 @@ export class RtrClient {
     };
   }
 
-  /** In the order of preference. */
+  /** The state of the caches, in order of preference. */
   status(): CacheStatus[] {
     return this.#links.map((link) => {
       const { session } = link;
@@ -135,7 +135,7 @@ export class RtrClient {
     });
   }
 
-  /** Whether every cache was tried and none has data: nothing is to be had for the moment. */
+  /** Whether every cache was tried and none has data, so that none are available at the moment. */
   get isOutOfReach(): boolean {
     return this.#links.every(({ lastFailure, hasData }) => lastFailure !== null && !hasData);
   }
@@ -161,7 +161,7 @@ export class RtrClient {
     failed: (link, reason, retryMs) => this.#tellFailure(link, reason, retryMs),
     updated: (link, { added, withdrawn, all }) => {
       this.#told.delete(link.cache.name);
-      // The same piece of what it sent ended the session: `discarded` follows, and is told of what was used.
+      // The same chunk ended the session too: `discarded` follows, and handles the data that were in use.
       if (!link.hasData) return;
       const was = this.#active;
       this.#choose();
@@ -184,7 +184,7 @@ export class RtrClient {
     noted: (link, message) => this.#options.log.warn({ cache: link.cache.name }, message),
   };
 
-  /** Starts the caches that are to be asked, and stops those that are not needed. */
+  /** Starts the caches that must be asked, and stops those that are not needed. */
   #arrange(): void {
     if (this.#stopped) return;
     const first = this.#links.findIndex(({ session }) => session.isSynchronised);
@@ -198,7 +198,7 @@ export class RtrClient {
     if (was !== this.#active && this.#active !== null) this.#change(null, null);
   }
 
-  /** A cache that is not needed is left, with its data. */
+  /** Drops a cache that is not needed, with its data. */
   #replace(at: number, link: CacheLink): void {
     link.stop();
     this.#links[at] = this.#newLink(link.cache);
@@ -252,7 +252,7 @@ export class RtrClient {
     return { cache: cache.name, version: session.version, session_id: session.sessionId, serial: session.serial, vrps: session.table.size };
   }
 
-  /** Unix ms of a monotonic time. */
+  /** Converts a monotonic time to Unix ms. */
   #wall(at: number | null): number | null {
     return at === null ? null : Math.round(this.#clock.now() + at - this.#clock.monotonic());
   }

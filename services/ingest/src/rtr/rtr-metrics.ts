@@ -1,4 +1,4 @@
-/** What is measured of RTR sessions. */
+/** Metrics of RTR sessions. */
 
 import type { Metrics } from "@netfacts/runtime";
 import type { CacheStatus, RtrChange } from "./rtr-client.ts";
@@ -41,7 +41,7 @@ export function createRtrMetrics(metrics: Metrics) {
         gauges.expires.set(labels, (expiresAt ?? 0) / 1_000);
       }
     },
-    /** Ends the gauges of caches that the source follows no more. */
+    /** Removes the gauges of caches that the source no longer follows. */
     ended(source: string, caches: readonly CacheStatus[]): void {
       for (const { cache } of caches) for (const each of Object.values(gauges)) each.remove({ source, cache });
     },

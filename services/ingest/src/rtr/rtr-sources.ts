@@ -1,4 +1,4 @@
-/** The sessions of all RTR sources of a list: what each has now, as a file that a run reads. */
+/** The sessions of all RTR sources of a list; the current data of each are in a file that a run reads. */
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,22 +10,22 @@ import { type CacheStatus, RtrClient, type RtrLog } from "./rtr-client.ts";
 import type { RtrMetrics } from "./rtr-metrics.ts";
 import { writeVrpFile } from "./vrp-file.ts";
 
-/** Long enough for a cache to tell all that it has to tell, and to publish a change within seconds. */
+/** Time for a cache to send all its changes; short enough to publish a change within seconds. */
 export const rtrDelayMsDefault = 2_000;
 
-/** What is to be known of a source. */
+/** The settings of a source. */
 export interface RtrSource {
   readonly name: string;
   /** `rtr://…`, or several. */
   readonly location: string;
-  /** Data that did not change are handed on anew so often, so that they do not count as old. */
+  /** Unchanged data get a file with a new time at this interval, so that they do not count as stale. */
   readonly intervalSeconds: number;
 }
 
-/** What a source has. */
+/** The current data of a source. */
 export type RtrStock =
   | { readonly kind: "file"; readonly path: string; readonly sha256: string; readonly cache: string; readonly updatedAt: number }
-  /** Its data were given up: what was published of them must go. */
+  /** The data were given up: what was published of them must be withdrawn. */
   | { readonly kind: "given-up"; readonly reason: string };
 
 export interface RtrSourcesDeps {
@@ -35,7 +35,7 @@ export interface RtrSourcesDeps {
   readonly delayMs: number;
   readonly log: RtrLog;
   readonly metrics: RtrMetrics;
-  /** `stock` of the source is another. */
+  /** Called when `stock` of the source has changed. */
   onChange(source: string): void;
   readonly clock?: RtrClock;
   readonly settings?: Partial<LinkSettings>;
@@ -47,21 +47,21 @@ interface Followed {
   readonly source: RtrSource;
   readonly client: RtrClient;
   stock: RtrStock | null;
-  /** Until the file is written; null: it is as the data are. */
+  /** Cancels the pending write; null: the file is up to date. */
   callOff: (() => void) | null;
   callOffRefresh: () => void;
   writing: Promise<void>;
   isStopped: boolean;
 }
 
-/** A file that cannot be written is tried again after so long. */
+/** A failed write is tried again after this time. */
 const writeAgainMs = 60_000;
 
 export class RtrSources {
   readonly #deps: RtrSourcesDeps;
   readonly #clock: RtrClock;
   readonly #followed = new Map<string, Followed>();
-  /** By the name of a source: resolves when the file of the session that it had before is gone. The next one has the same path. */
+  /** By source: resolves when the file of its previous session is removed, since the next session uses the same path. */
   readonly #leaving = new Map<string, Promise<void>>();
 
   constructor(deps: RtrSourcesDeps) {
@@ -69,21 +69,21 @@ export class RtrSources {
     this.#clock = deps.clock ?? realClock;
   }
 
-  /** From here on these: sessions of others end, new ones begin, those with the same location go on. */
+  /** Follows these sources from now on: sessions of others end, new ones begin, and those with the same location continue. */
   follow(sources: readonly RtrSource[]): void {
     const wanted = new Map(sources.map((source) => [source.name, source]));
     for (const [name, { source }] of this.#followed) if (wanted.get(name)?.location !== source.location) this.#leave(name);
     for (const source of wanted.values()) if (!this.#followed.has(source.name)) this.#begin(source);
   }
 
-  /** Null: nothing is known yet. */
+  /** Null: no data are known yet. */
   stock(name: string): RtrStock | null {
     return this.#followed.get(name)?.stock ?? null;
   }
 
   /**
-   * Data that another process had from this source and published, known to be current at `asOf` (Unix ms), are given up when no cache has
-   * told any for the Expire Interval that RFC 8210 recommends: the one that the cache told is not known here.
+   * Gives up data that another process had from this source and published, known to be current at `asOf` (Unix ms), if no cache has sent any within
+   * the Expire Interval that RFC 8210 recommends. The interval that the cache sent is not known here.
    */
   giveUpInherited(name: string, asOf: number): void {
     const followed = this.#followed.get(name);
@@ -98,7 +98,7 @@ export class RtrSources {
     return this.#followed.get(name)?.client.status() ?? [];
   }
 
-  /** Ends every session; resolves when nothing is written any more. */
+  /** Ends every session; resolves when nothing is being written any more. */
   async stop(): Promise<void> {
     for (const name of [...this.#followed.keys()]) this.#leave(name);
     await Promise.all(this.#leaving.values());
@@ -151,7 +151,7 @@ export class RtrSources {
     );
   }
 
-  /** The first change sets the time; those that follow go with it. */
+  /** The first change sets the time; later ones go into the same file. */
   #later(followed: Followed, ms: number): void {
     if (followed.isStopped || followed.callOff !== null) return;
     followed.callOff = this.#clock.after(ms, () => {
@@ -185,7 +185,7 @@ export class RtrSources {
     this.#refreshLater(followed, data.updatedAt);
   }
 
-  /** Data that go on being current are handed on again, with their new time. */
+  /** Data that stay current get a new file with their new time. */
   #refreshLater(followed: Followed, handedOn: number): void {
     followed.callOffRefresh();
     followed.callOffRefresh = this.#clock.after(followed.source.intervalSeconds * 1_000, () => {

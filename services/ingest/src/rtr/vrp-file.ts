@@ -1,4 +1,4 @@
-/** The file through which a session hands its VRPs to a run: a line of JSON that says what it is, then the PDUs of one whole answer. */
+/** The file through which a session hands its VRPs to a run: a line of JSON that describes it, then the PDUs of one complete response. */
 
 import { createHash } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { encodePdu, type Pdu, RtrDecoder, RtrPduError, type VrpRecords, vrpsOf } from "@netfacts/rpki/rtr";
 import type { RtrData } from "./rtr-client.ts";
 
-/** What the first line says. Times are Unix ms. */
+/** The first line. Times are Unix ms. */
 export interface VrpFileHead {
   readonly format: "netfacts-rtr-1";
   readonly cache: string;
@@ -18,7 +18,7 @@ export interface VrpFileHead {
   readonly expiresAt: number;
 }
 
-/** A file that is not of this form, or not whole. */
+/** The file has another form, or is not whole. */
 export class VrpFileError extends Error {
   override readonly name = "VrpFileError";
   readonly offset: number;
@@ -29,12 +29,12 @@ export class VrpFileError extends Error {
   }
 }
 
-/** VRPs that are encoded before others may take a turn. */
+/** VRPs that are encoded between two turns of the event loop. */
 const turnSize = 20_000;
 const headBytesMax = 4_096;
 const version = 1;
 
-/** Writes the file as a whole, or leaves the one before. @returns its SHA-256 */
+/** Writes the whole file, or leaves the previous one. @returns its SHA-256 */
 export async function writeVrpFile(path: string, data: RtrData): Promise<string> {
   const { cache, sessionId, serial, updatedAt, expiresAt, records } = data;
   const head: VrpFileHead = { format: "netfacts-rtr-1", cache, sessionId, serial, vrps: records.asn.length, updatedAt, expiresAt };
@@ -73,9 +73,9 @@ async function* piecesOf(head: VrpFileHead, records: VrpRecords): AsyncGenerator
 }
 
 /**
- * Reads such a file, each VRP once.
+ * Reads such a file, and calls `take` once for each VRP.
  *
- * @throws VrpFileError with the byte for anything but a whole one.
+ * @throws VrpFileError with the byte unless the file is whole.
  */
 export async function readVrpFile(
   pieces: AsyncIterable<Uint8Array>,
