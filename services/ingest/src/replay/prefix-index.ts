@@ -52,7 +52,7 @@ export class PrefixIndex {
     return kind < ipv6From ? { version: 4, w0, w1, w2, w3, length: kind } : { version: 6, w0, w1, w2, w3, length: kind - ipv6From };
   }
 
-  /** Every number, ascending by version, address and length. */
+  /** All numbers, in ascending order of version, address and length. */
   sorted(): Uint32Array {
     const words = this.#words;
     const kind = this.#kind;

@@ -31,7 +31,7 @@ export type RtrStock =
 export interface RtrSourcesDeps {
   /** Folder of the files. */
   readonly folder: string;
-  /** From a change to the file that has it; changes within are handed on together. */
+  /** Time from a change to the file that includes it; further changes within it go into the same file. */
   readonly delayMs: number;
   readonly log: RtrLog;
   readonly metrics: RtrMetrics;

@@ -8,7 +8,7 @@ import { statedRegistrations } from "../statements/stated.ts";
 import { checkAllocations } from "../verify/check-allocations.ts";
 import { dayVersion, type IndependentSection, type SectionDraft } from "./section-kind.ts";
 
-/** IPv4 blocks of registries whose records, as objects, held so much that it is worth while to have it back before the rest is read. */
+/** Number of IPv4 blocks above which the memory of the records, as objects, is collected before other sources are read. */
 const manyRecords = 50_000;
 
 export const allocations: IndependentSection = {
@@ -24,7 +24,7 @@ export const allocations: IndependentSection = {
   check: (generation, { samples }) => checkAllocations(generation, samples),
 };
 
-/** A function of its own: when it has returned, nothing holds the records. */
+/** A separate function, so that nothing references the records after it has returned. */
 function draftAllocations({ delegated }: TableInputs): SectionDraft {
   const { columns, counts, asnConflicts } = buildAllocations(delegated.splice(0));
   return {

@@ -9,7 +9,7 @@ export const asNames: IndependentSection = {
   stated: ({ namesBySource }) => statedNames(namesBySource),
   draft({ names, namesBySource, hasOverriddenNames }) {
     namesBySource.length = 0;
-    // Without overrides no names mean that no source could be read. With them it may be that the last one was deleted.
+    // Without overrides, an empty list means that no source could be read. With overrides, the last one may have been deleted.
     if (names.size === 0 && !hasOverriddenNames) return null;
     const { columns, pieces } = packSection("as_names", names);
     names.clear();

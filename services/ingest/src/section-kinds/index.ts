@@ -22,7 +22,7 @@ export const sectionKinds: Readonly<Record<SectionName, SectionKind>> = {
   locations,
 };
 
-/** In the order in which sections are built and stored: those that need no other one, and the others in the order of manifests. */
+/** The order in which sections are built and stored: first those that need no other section, then the others, both in the order of manifests. */
 export const buildOrder: readonly SectionName[] = [
   ...sectionNames.filter((name) => "draft" in sectionKinds[name]),
   ...sectionNames.filter((name) => "build" in sectionKinds[name]),

@@ -1,4 +1,4 @@
-/** Section `network_types`: of what several records of one basis say of a prefix or an AS number, the last counts. */
+/** Section `network_types`: if several records of one basis are about the same prefix or AS number, the last one counts. */
 
 import { firstAddress, formatPrefix } from "@netfacts/address";
 import { type Generation, type NetworkTypeStatement, packSection } from "@netfacts/snapshot";

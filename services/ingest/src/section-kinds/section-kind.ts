@@ -1,4 +1,7 @@
-/** What a run knows of a section: how it is built from its inputs, when it shrank too much, and what it is asked before it is published. */
+/**
+ * The rules of a section for a run: how it is built from its inputs, which counts must not shrink too much, and how it is checked before it is
+ * published.
+ */
 
 import type { Generation, Manifest, RoutesColumns, RouteTable, SectionEntry } from "@netfacts/snapshot";
 import type { LastHistory } from "../pipeline/last-history.ts";
@@ -11,23 +14,23 @@ import type { TableSamples } from "../verify/table-samples.ts";
 
 export type Counts = SectionEntry["counts"];
 
-/** A section's object, not stored yet. */
+/** The object of a section before it is stored. */
 export interface SectionDraft {
   readonly pieces: readonly Uint8Array[];
   readonly counts: Counts;
-  /** What else its entry of the manifest says. */
+  /** Further members of its entry in the manifest. */
   readonly entry?: Pick<SectionEntry, "peers_total" | "collectors" | "match_peers_min" | "updates_gaps">;
-  /** Unix seconds at which the first of its records expires; null: none does. From then on the section is stale. */
+  /** Unix seconds at which its first record expires, and the section becomes stale; null: none expires. */
   readonly firstExpiry?: number | null;
   /** Objects that only ingest reads. */
   readonly ingestObjects?: Manifest["ingest_objects"];
-  /** What an operator should know of how it was built. */
+  /** Notes for the operator on how the section was built. */
   readonly notes?: readonly string[];
-  /** Of routes: what VRPs are compared with. */
+  /** For section `routes`: its columns, which VRPs are compared with. */
   readonly routes?: RoutesColumns;
 }
 
-/** What a section may be built from when every source was read. */
+/** The inputs of a section that is built after all sources were read. */
 export interface BuildContext {
   readonly config: SourcesConfig;
   readonly tables: TableInputs;
@@ -35,65 +38,66 @@ export interface BuildContext {
   readonly ribs: Map<string, RibReading>;
   /** Stores an object. */
   readonly put: (pieces: readonly Uint8Array[]) => Promise<Manifest["ingest_objects"][string]>;
-  /** History of all tables before; is asked when a RIB was read. */
+  /** Reads the history of all earlier tables; called after a RIB was read. */
   readonly readHistory: () => Promise<LastHistory>;
-  /** The routes of this snapshot: those just built, or else the last ones. */
+  /** The routes of this snapshot: those that were just built, otherwise the previous ones. */
   readonly routes: () => Promise<RouteTable | null>;
 }
 
-/** What a built section is asked with. */
+/** The samples that a built section is compared with. */
 export interface CheckContext {
   readonly collectors: readonly CollectorSample[];
   readonly samples: TableSamples;
-  /** For the samples of `SampledRecords`; the records are gone by now. */
+  /** For the samples of `SampledRecords`; the records were taken before. */
   readonly tables: TableInputs;
   readonly upstreamsMax: number;
 }
 
 interface AnySection {
-  /** The counts whose loss is bounded, each by itself, by the words that tell it. */
+  /** The counts that must not shrink too much, each by the name that messages use for it. */
   compared(counts: Counts): Readonly<Record<string, number>>;
-  /** The section that its sources are listed for; absent: itself. */
+  /** The section that its sources are listed for. Default: the section itself. */
   readonly listedFor?: SourceConfig["section"];
-  /** Its version, from `as_of` in RFC 3339. */
+  /** The version of the section, from `as_of` in RFC 3339. */
   version(asOf: string): string;
   /**
-   * Asks the section for what its sources were seen to say; 0 where the snapshot does not have it.
+   * Compares the section with samples of its sources; 0 if the snapshot does not have it.
    *
-   * @returns how many records were asked for. Throws `WrongAnswerError`.
+   * @returns the number of records that were compared.
+   * @throws WrongAnswerError
    */
   check(generation: Generation, context: CheckContext): number;
 }
 
 /**
- * A section that needs no other one: it is built as soon as the last of its sources was read, and lets go of its inputs then. These are
- * objects, many times the size of what is built from them.
+ * A section that needs no other one. It is built, and its inputs are dropped, as soon as its last source was read: inputs are objects, and take many
+ * times the memory of the result.
  */
 export interface IndependentSection extends AnySection {
-  /** @returns null where its sources said nothing of it. */
+  /** @returns null if its sources have nothing for it */
   draft(inputs: TableInputs): SectionDraft | null;
-  /** What the sources say of each AS, for operators; asked for before `draft`, if at all. Absent: they describe no ASes. */
+  /** The statements of sources about each AS, for operators; call it before `draft`. Absent: the sources do not describe ASes. */
   stated?(inputs: TableInputs): Iterable<StatedAs>;
 }
 
-/** A section that is built when every source was read, and lets go of its inputs then. */
+/** A section that is built, and whose inputs are dropped, when every source was read. */
 export interface JoiningSection extends AnySection {
   build(context: BuildContext): Promise<SectionDraft>;
 }
 
 export type SectionKind = IndependentSection | JoiningSection;
 
-/** A version by the day. */
+/** A version with the precision of a day. */
 export function dayVersion(asOf: string): string {
   return asOf.slice(0, 10);
 }
 
-/** A version by the second: `20261121T090002Z`. */
+/** A version with the precision of a second: `20261121T090002Z`. */
 export function secondVersion(asOf: string): string {
   return asOf.replace(/[-:]/g, "");
 }
 
-/** The first of the times at which records expire, in Unix seconds; 0 stands for none, and null is answered where all are. */
+/** The earliest expiry time, in Unix seconds. 0 means that a record does not expire; null: none does. */
 export function firstExpiryOf(expiresAt: Uint32Array): number | null {
   let first = Number.POSITIVE_INFINITY;
   for (const time of expiresAt) if (time !== 0 && time < first) first = time;

@@ -22,7 +22,7 @@ export const vrps: JoiningSection = {
     };
     return { pieces: columnPieces(vrpsFormat, columns), counts, firstExpiry: firstExpiryOf(columns.expires_at) };
   },
-  // The operator's own exceptions are no loss.
+  // Records that the operator's own exceptions remove do not count as lost.
   compared: ({ vrps = 0, slurm_filtered: filtered = 0, slurm_asserted: asserted = 0 }) => ({ VRPs: vrps + filtered - asserted }),
   version: secondVersion,
   check: (generation, { samples }) => checkVrps(generation, samples),

@@ -1,4 +1,4 @@
-/** Brings the control store to what the last runs read: only rows that differ are written. */
+/** Updates the control store with the statements of the last runs: writes only rows that differ. */
 
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
@@ -8,22 +8,22 @@ import { committedVersion, rowsFile } from "./statement-files.ts";
 
 const rowsRead = 500;
 const rowsWritten = 200;
-/** Pauses are so many times as long as the write before. */
+/** A pause takes this many times as long as the write before it. */
 const pausesOfWrite = 4;
 const pauseMsMax = 1_000;
 
 export interface KeepOptions {
-  /** Where runs leave their files. */
+  /** Folder in which runs leave their files. */
   readonly folder: string;
   readonly statements: StatementRepository;
   readonly signal?: AbortSignal;
 }
 
 /**
- * @returns how many rows were written or removed.
- * @throws StoreError, what the file system throws, and the signal's reason; what was written by then stays, and the next call goes on.
+ * @returns the number of rows that were written or removed.
+ * @throws StoreError, errors of the file system, and the signal's reason. Rows that were written before stay, and the next call continues.
  *
- * Memory: some hundred rows, however many there are.
+ * Memory: some hundred rows, for any number of rows.
  */
 export async function keepStatements({ folder, statements, signal }: KeepOptions): Promise<number> {
   let changed = 0;
@@ -43,7 +43,7 @@ async function keepRows(statements: StatementRepository, section: StatedSection,
     signal?.throwIfAborted();
     const from = performance.now();
     if (held.length > 0) await statements.write(section, held);
-    // Callers wait for the same store, for a quarter of a second and no longer.
+    // Requests to the same store wait for at most a quarter of a second.
     await sleep(Math.min(pausesOfWrite * (performance.now() - from), pauseMsMax), undefined, signal && { signal });
     changed += held.length;
     held = [];
@@ -93,7 +93,7 @@ export interface StatementKeeperDeps extends Omit<KeepOptions, "signal"> {
   };
 }
 
-/** Keeps them after each run of a leader, beside everything else. */
+/** Updates the control store after each run of a leader, in the background. */
 export class StatementKeeper {
   readonly #deps: StatementKeeperDeps;
   readonly #stopping = new AbortController();
@@ -104,7 +104,7 @@ export class StatementKeeper {
     this.#deps = deps;
   }
 
-  /** Returns at once. A store that is away is caught up with by the next call. */
+  /** Returns at once. If the store is unavailable, the next call updates it. */
   keep(): void {
     this.#isAskedAgain = this.#keeping !== null;
     if (this.#keeping !== null || this.#stopping.signal.aborted) return;
@@ -114,7 +114,7 @@ export class StatementKeeper {
     });
   }
 
-  /** Ends what is under way, and resolves then. */
+  /** Stops work in progress; resolves when it has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#keeping;

@@ -1,4 +1,4 @@
-/** What sources say of ASes, source by source, in the order in which it holds: the later statement of a field wins. */
+/** The statements of sources about ASes, source by source, in order of precedence: the later statement of a field wins. */
 
 import type { ProfileField, Statement } from "@netfacts/storage";
 import { asnClaims, type DelegatedFile } from "../assembly/allocations.ts";
@@ -18,22 +18,22 @@ export interface StatedAs {
 
 export interface NameSource {
   readonly source: string;
-  /** Null: there is none. */
+  /** Null: the source says that there is none. */
   readonly names: ReadonlyMap<number, string | null>;
 }
 
-/** Of PeeringDB, with the source that it is from. */
+/** An organisation of PeeringDB, with its source. */
 export interface OrganisationSource {
   readonly source: string;
   readonly organisation: Organisation;
 }
 
-/** Whether a source is the operator's overrides of the control store, which has them itself. */
+/** Whether a source is the operator's overrides; the control store has these already. */
 export function isOverrides(source: string): boolean {
   return source.startsWith("overrides:");
 }
 
-/** By AS number, as the others. */
+/** Statements by AS number, as all functions below. */
 export function* statedNames(sources: readonly NameSource[]): Generator<StatedAs, void> {
   const told = sources.filter(({ source }) => !isOverrides(source));
   for (const asn of ascending(told.map(({ names }) => names))) {
@@ -45,7 +45,7 @@ export function* statedNames(sources: readonly NameSource[]): Generator<StatedAs
   }
 }
 
-/** As `buildProfiles` joins them. */
+/** Joins records in the same way as `buildProfiles`. */
 export function* statedProfiles(
   sources: readonly ProfileSource[],
   organisations: ReadonlyMap<number, OrganisationSource>,
@@ -67,7 +67,7 @@ export function* statedProfiles(
       say("organisation", source, record.organisation);
       say("website", source, record.website);
       if (record.organisation !== undefined) {
-        // Of another organisation the country is not known.
+        // The country of another organisation is unknown.
         if (statements.some(({ field }) => field === "organisation_country")) say("organisation_country", source, null);
       } else if (of !== undefined) {
         const isReplaced = statements.some(({ field }) => field === "organisation_country");
@@ -80,10 +80,10 @@ export function* statedProfiles(
   }
 }
 
-/** Only AS numbers that somebody holds. */
+/** Only for delegated AS numbers. */
 export function* statedRegistrations(files: readonly RegistrySource[]): Generator<StatedAs, void> {
   for (const { asn, claims } of asnClaims(files)) {
-    // What the record that holds leaves open is not known, whatever the others say.
+    // Fields that the winning record leaves open are unknown, even if the others have them.
     const withNulls = claims.length > 1;
     yield {
       asn,
@@ -105,7 +105,7 @@ function registration(source: string, { registry, country, status, date }: Deleg
   );
 }
 
-/** Every key once. */
+/** Every key once, in ascending order. */
 function ascending(maps: readonly ReadonlyMap<number, unknown>[]): Uint32Array {
   return Uint32Array.from(new Set(maps.flatMap((map) => [...map.keys()]))).sort();
 }

@@ -1,4 +1,4 @@
-/** Files of what the sources of a section say of ASes: written by the thread of a run, read by the process that keeps them in the store. */
+/** Files with the statements of a section's sources about ASes: the thread of a run writes them, and the process reads them to update the store. */
 
 import { createHash } from "node:crypto";
 import {
@@ -18,18 +18,18 @@ import type { SourceEntry } from "@netfacts/snapshot";
 import { type StatedSection, type StatedVersion, statementsText } from "@netfacts/storage";
 import { isOverrides, type StatedAs } from "./stated.ts";
 
-/** Raised when the same sources make other rows. */
+/** Increase it when the same sources give other rows. */
 const formVersion = 1;
 const writtenChars = 1 << 16;
 
 export type ReadSourceEntry = Pick<SourceEntry, "name" | "sha256" | "as_of">;
 
-/** Where they are in the state folder of ingest. */
+/** Folder of the files in the state folder of ingest. */
 export function statementsIn(stateFolder: string): string {
   return join(stateFolder, "statements");
 }
 
-/** Of the sources that were read. The operator's overrides are not among them: a run of nothing else changes no row. */
+/** The version of the sources that were read. The operator's overrides are left out: a run of nothing else changes no row. */
 export function statedVersion(entries: readonly ReadSourceEntry[]): StatedVersion {
   const read = entries.filter(({ name }) => !isOverrides(name));
   const key = JSON.stringify([formVersion, ...read.map(({ name, sha256, as_of }) => [name, sha256, as_of])]);
@@ -37,7 +37,7 @@ export function statedVersion(entries: readonly ReadSourceEntry[]): StatedVersio
   return { version, asOf: Object.fromEntries(read.map(({ name, as_of }) => [name, as_of])) };
 }
 
-/** @returns null where no run has left any. Throws what the file system does, and `SyntaxError`. */
+/** @returns null if no run has left any @throws errors of the file system, and `SyntaxError` */
 export function committedVersion(folder: string, section: StatedSection): StatedVersion | null {
   try {
     return JSON.parse(readFileSync(versionFile(folder, section), "utf8")) as StatedVersion;
@@ -47,26 +47,26 @@ export function committedVersion(folder: string, section: StatedSection): Stated
   }
 }
 
-/** One line for each AS, `<AS number>\t<text>`, in ascending order. */
+/** Path of the rows: one line for each AS, `<AS number>\t<text>`, in ascending order. */
 export function rowsFile(folder: string, section: StatedSection, { version }: StatedVersion): string {
   return join(folder, `${section}-${version}.tsv`);
 }
 
-/** Of one run. None of its methods throws: a run does not end because of them. */
+/** The files of one run. No method throws, so that a failure here does not end the run. */
 export class StatementFiles {
   readonly #folder: string;
   readonly #place: "alone" | "beside";
   readonly #written = new Map<StatedSection, StatedVersion>();
-  /** By section, why it has no new file. */
+  /** By section: why it has no new file. */
   readonly faults = new Map<StatedSection, string>();
 
-  /** @param place  "beside": another run may be writing in the folder meanwhile. */
+  /** @param place  "beside": another run may be writing to the folder */
   constructor(folder: string, place: "alone" | "beside" = "alone") {
     this.#folder = folder;
     this.#place = place;
   }
 
-  /** Writes the rows under another name, unless the same sources made the last ones. Memory: one row. */
+  /** Writes the rows under a temporary name, unless the last rows are of the same sources. Memory: one row. */
   write(section: StatedSection, entries: readonly ReadSourceEntry[], rows: () => Iterable<StatedAs>): void {
     this.#guard(section, () => {
       const version = statedVersion(entries);
@@ -77,7 +77,7 @@ export class StatementFiles {
     });
   }
 
-  /** Makes what was written for these sections the last files; the rest is dropped. */
+  /** Makes the files that were written for these sections the last ones; drops the others. */
   commit(sections: ReadonlySet<string>): void {
     const folder = this.#folder;
     for (const [section, version] of this.#written) {
@@ -95,18 +95,18 @@ export class StatementFiles {
     this.#written.clear();
   }
 
-  /** Drops what was written and not committed. */
+  /** Drops files that were written and not committed. */
   discard(): void {
     for (const section of this.#written.keys()) this.#drop(section);
     this.#written.clear();
   }
 
-  /** Also on a full disk, which others need room on. */
+  /** Also frees the space on a full disk. */
   #drop(section: StatedSection): void {
     try {
       rmSync(this.#unfinished(section), { force: true });
     } catch {
-      // The next run writes over it.
+      // The next run overwrites it.
     }
   }
 
@@ -125,7 +125,7 @@ export class StatementFiles {
   }
 }
 
-/** A file that cannot be read is replaced. */
+/** A version file that cannot be read counts as none, and is replaced. */
 function lastVersion(folder: string, section: StatedSection): string | null {
   try {
     return committedVersion(folder, section)?.version ?? null;

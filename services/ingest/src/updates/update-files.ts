@@ -1,18 +1,18 @@
-/** Files of updates: which there are at a location, and which of them a table needs. */
+/** Files of updates: the files at a location, and those that a table needs. */
 
 import { createHash } from "node:crypto";
 import { createReadStream, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openContent } from "@netfacts/content";
 
-/** What lies beside the files of collectors, or is not whole yet. */
+/** Names of files that collectors add to theirs, or that are not whole yet. */
 const notUpdates = /^\.|\.(?:md5|part|tmp)$/;
 
 /**
- * The file at the location; of a folder its files in the ascending order of their names, which is that of their times in the names of all collectors
- * (`updates.20261121.0805.gz`). What is no file, and what is hidden or ends in `.md5`, `.part` or `.tmp`, are passed over.
+ * The file at the location. For a folder, its files in ascending order of their names, which for all collectors is the order of their times
+ * (`updates.20261121.0805.gz`). Entries that are not files, are hidden, or end in `.md5`, `.part` or `.tmp`, are ignored.
  *
- * Throws what the file system says.
+ * @throws the errors of the file system.
  */
 export function listUpdateFiles(location: string): string[] {
   if (!statSync(location).isDirectory()) return [location];
@@ -27,8 +27,8 @@ export function listUpdateFiles(location: string): string[] {
 const typeMax = 49;
 
 /**
- * Unix seconds of the first MRT record (RFC 6396 §2); null for an empty file, one of another format and one that cannot be read: who reads it tells. Unpacks no
- * more than its beginning.
+ * Unix seconds of the first MRT record (RFC 6396 §2). Null for an empty file, one of another format, and one that cannot be read, which its reader
+ * reports. Decompresses only the beginning.
  */
 export async function firstTimestamp(path: string): Promise<number | null> {
   const head = Buffer.alloc(6);
@@ -45,15 +45,15 @@ export async function firstTimestamp(path: string): Promise<number | null> {
   return null;
 }
 
-/** So many files in front of a file tell whether its own time is wrong. */
+/** Number of files before a file that show whether its own time is wrong. */
 const comparedFiles = 4;
 
 /**
- * The files that have what came after the table: the last one that begins no later than it does, and all behind it. A file that begins before most
- * of those in front of it has a wrong time or a wrong name. It is not that last one, and who reads it refuses it.
+ * The files with updates after the table: the last one that begins no later than the table, and all files after it. A file that begins before most of
+ * those before it has a wrong time or a wrong name: it is not that last one, and its reader refuses it.
  *
  * @param files  in the order of their times.
- * @param from   Unix seconds of the table's first record.
+ * @param from  Unix seconds of the table's first record.
  */
 export async function filesSince(
   files: readonly string[],
@@ -82,7 +82,7 @@ export async function filesSince(
   return [...files];
 }
 
-/** Of a whole file. Rejects when `signal` is aborted. */
+/** The digest of a whole file. Rejects when `signal` is aborted. */
 export async function sha256Of(path: string, signal?: AbortSignal): Promise<string> {
   const digest = createHash("sha256");
   for await (const chunk of createReadStream(path, { signal })) digest.update(chunk as Buffer);
@@ -90,7 +90,7 @@ export async function sha256Of(path: string, signal?: AbortSignal): Promise<stri
 }
 
 /**
- * One digest for several files: of a single one its own SHA-256, else that of the lines of all of them, as `sha256sum FILES | cut -c-64 | sha256sum` has it.
+ * One digest for several files. For a single file its own SHA-256; otherwise that of a list of all, like `sha256sum FILES | cut -c-64 | sha256sum`.
  */
 export function digestOfAll(digests: readonly string[]): string {
   const [only] = digests;

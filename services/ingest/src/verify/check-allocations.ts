@@ -1,4 +1,7 @@
-/** Asks section `allocations` for sampled records of the registries: each is the registration, or one that goes before it is (docs/design/semantics.md#registration). */
+/**
+ * Compares section `allocations` with sampled records of the registries: each must be the registration, or another one must take precedence
+ * (docs/design/semantics.md#registration).
+ */
 
 import { type Address, compareAddresses, formatAddress } from "@netfacts/address";
 import type { AllocationEntry, AllocationTable, AsnEntry, Generation } from "@netfacts/snapshot";
@@ -6,7 +9,7 @@ import type { DelegationRecord } from "../readers/delegated.ts";
 import type { DelegatedSample, TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";
 
-/** @returns how many records were asked for. Throws `WrongAnswerError`. */
+/** @returns the number of records that were compared @throws WrongAnswerError */
 export function checkAllocations({ allocations }: Generation, { delegated: files }: TableSamples): number {
   const asking = new Asking("allocations");
   if (allocations === null) return 0;
@@ -68,8 +71,8 @@ function agrees(table: AllocationTable, entry: AsnEntry, record: DelegationRecor
 }
 
 /**
- * Whether the entry goes before the record: held before not; the newer file; the narrower range (null: not known); the later date; the
- * registry's name. True also where it cannot be told, as a registry may have several files.
+ * Whether the entry takes precedence over the record: delegated before not delegated; then the newer file; the narrower range (null: unknown); the
+ * later date; the registry's name. Also true if this is not known, because a registry may have several files.
  */
 function goesBefore(
   entry: AsnEntry,
@@ -95,7 +98,7 @@ function isHeld(status: string): boolean {
   return status === "allocated" || status === "assigned";
 }
 
-/** Addresses of a range. */
+/** Number of addresses in a range, minus one. */
 function sizeOf({ start, end }: { readonly start: Address; readonly end: Address }): bigint {
   return numberOf(end) - numberOf(start);
 }
@@ -117,7 +120,7 @@ function entryText(table: AllocationTable, { registry, status, country, date, ho
   return [registry, status, country ?? "no country", date ?? "no date", id ?? "no holder"].join(" ");
 }
 
-/** From year × 10,000 + month × 100 + day. */
+/** Formats year × 10,000 + month × 100 + day. */
 function dateText(date: number | null): string | null {
   return date === null ? null : String(date).replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
 }

@@ -1,10 +1,10 @@
-/** Asks sections `as_names` and `profiles`: of what several sources say, the later counts (README of `sources`). */
+/** Compares sections `as_names` and `profiles` with samples: if several sources have a value, the later one counts (README of `sources`). */
 
 import type { Generation } from "@netfacts/snapshot";
 import type { SaidOfProfile, TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";
 
-/** @returns how many records were asked for. Throws `WrongAnswerError`. */
+/** @returns the number of records that were compared @throws WrongAnswerError */
 export function checkNames({ names }: Generation, samples: TableSamples): number {
   const asking = new Asking("as_names");
   if (names === null) return 0;
@@ -17,7 +17,7 @@ export function checkNames({ names }: Generation, samples: TableSamples): number
   return asking.checked;
 }
 
-/** @returns how many records were asked for. Throws `WrongAnswerError`. */
+/** @returns the number of records that were compared @throws WrongAnswerError */
 export function checkProfiles({ profiles }: Generation, samples: TableSamples): number {
   const asking = new Asking("profiles");
   if (profiles === null) return 0;
@@ -34,7 +34,7 @@ export function checkProfiles({ profiles }: Generation, samples: TableSamples): 
   return asking.checked;
 }
 
-/** Each member by the last who says anything of it; a network's own website goes before that of its organisation. */
+/** For each member, the last source that says anything about it counts; a network's own website takes precedence over that of its organisation. */
 function expectedProfile(said: readonly SaidOfProfile[], { organisations }: TableSamples) {
   const last = <T>(of: (one: SaidOfProfile) => T | null | undefined): T | null =>
     said

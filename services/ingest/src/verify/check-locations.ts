@@ -1,4 +1,4 @@
-/** Asks section `locations` for what geofeeds and observations were seen to say. */
+/** Compares section `locations` with samples of geofeeds and observations. */
 
 import { firstAddress, formatPrefix, type Prefix } from "@netfacts/address";
 import type { Generation, LocationTable, Observed, PlaceNames } from "@netfacts/snapshot";
@@ -7,7 +7,7 @@ import type { ObservationList } from "../assembly/observation-list.ts";
 import type { SampledRecords } from "./sampled-records.ts";
 import { Asking } from "./wrong-answer.ts";
 
-/** A prefix with everything that was observed of it, by all sources. */
+/** A prefix with all its observations, from all sources. */
 export interface ObservedSample {
   readonly prefix: Prefix;
   readonly votes: Vote[];
@@ -17,7 +17,7 @@ const prefixesMax = 200;
 const votesMax = 10_000;
 const daySeconds = 86_400;
 
-/** Prefixes of observations at even distances, those with very many observations left out. */
+/** Samples prefixes of observations at even distances; those with very many observations are left out. */
 export function sampleObservations(lists: readonly ObservationList[]): ObservedSample[] {
   const samples = new Map<string, ObservedSample>();
   for (const list of lists) {
@@ -37,7 +37,7 @@ export function sampleObservations(lists: readonly ObservationList[]): ObservedS
   return [...samples.values()].filter(({ votes }) => votes.length < votesMax);
 }
 
-/** @returns how many records were asked for. Throws `WrongAnswerError`. */
+/** @returns the number of records that were compared @throws WrongAnswerError */
 export function checkLocations(
   { locations }: Generation,
   geofeeds: SampledRecords<"locations">["sample"],
@@ -52,7 +52,7 @@ export function checkLocations(
     const { prefix, place } = last.value;
     const demand = asking.of(last.source, `the location of ${formatPrefix(prefix)}`);
     const found = locations.lookupRecord(prefix);
-    // The first address may belong to a more specific entry: asked only where the prefix has no entry of its own.
+    // The first address may be in a more specific entry, so that it is looked up only if the prefix has no entry of its own.
     const isObserved = found === null ? locations.lookupLocation(firstAddress(prefix))?.observed != null : found.observed !== undefined;
     const holds = found !== null && !isObserved ? told(found.place) === told(place) : isObserved;
     demand(holds, told(place), () => (found === null ? "no entry" : told(found.place)));

@@ -1,4 +1,4 @@
-/** Asks whole records, as the services answer them, for some of what was sampled: there sections meet. */
+/** Compares whole records, as the services answer them, with some of the samples: records join several sections. */
 
 import { containsAddress, firstAddress, formatPrefix, hostPrefix, parsePrefix } from "@netfacts/address";
 import { AnswerNotes, asnRecord, ipRecord, prefixRecord, validityRecord } from "@netfacts/records";
@@ -7,12 +7,12 @@ import { type CollectorSample, originAs } from "./check-routes.ts";
 import type { TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";
 
-/** Of each section. */
+/** Most records that are compared per section. */
 const recordsMax = 32;
 const limit = 5;
 const anyOf = { family: null, rpki: null, aggregate: false, limit } as const;
 
-/** @returns how many records were asked for, by section. Throws `WrongAnswerError`. */
+/** @returns the number of records that were compared, by section @throws WrongAnswerError */
 export function checkRecords(
   generation: Generation,
   collectors: readonly CollectorSample[],
@@ -43,7 +43,7 @@ function askRoutes({ routes }: Generation, collectors: readonly CollectorSample[
       );
       const asns = sampled.flatMap((route) => originAs(route) ?? []);
       const told = body.origins.map(({ asn }) => asn);
-      // An answer shows only the first origins of a prefix that has very many.
+      // An answer lists only the first origins of a prefix that has very many.
       const isCut = told.length !== body.moas.origin_count;
       demand(isCut || asns.every((asn) => told.includes(asn)), `/prefix to report the origins ${[...new Set(asns)].join(" ")}`, () =>
         told.join(" "),
@@ -61,7 +61,7 @@ function askRoutes({ routes }: Generation, collectors: readonly CollectorSample[
   return asking.checked;
 }
 
-/** A VRP's own prefix and AS are valid by it; where the operator's exceptions took it out there is nothing to ask. */
+/** A VRP makes its own prefix and AS valid. Nothing is compared if the operator's exceptions have filters, which may have removed the VRP. */
 function askValidity({ vrps }: Generation, samples: TableSamples, notes: Notes): number {
   const asking = new Asking("vrps");
   if (vrps === null || samples.slurm.some(({ exceptions }) => exceptions.filters.length > 0)) return 0;

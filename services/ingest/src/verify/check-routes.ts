@@ -1,4 +1,4 @@
-/** Asks section `routes` for sampled prefixes of RIBs: slowly, by docs/design/semantics.md#which-routes-count alone. */
+/** Compares section `routes` with sampled prefixes of RIBs: slowly, and only by the rules of docs/design/semantics.md#which-routes-count. */
 
 import { type Address, containsAddress, firstAddress, formatAddress, formatPrefix, lastAddress, type Prefix } from "@netfacts/address";
 import { decodePath, type PathSegment } from "@netfacts/mrt";
@@ -7,18 +7,18 @@ import { type Random, randomOf } from "./reservoir.ts";
 import type { RibSample, SampledPrefix, SampledRoute } from "./rib-sample.ts";
 import { Asking } from "./wrong-answer.ts";
 
-/** What was sampled of one RIB. */
+/** The sample of one RIB. */
 export interface CollectorSample {
   readonly source: string;
   readonly sample: RibSample;
 }
 
-/** @param upstreamsMax  how many the build keeps of each origin. @returns how many records were asked for. Throws `WrongAnswerError`. */
+/** @param upstreamsMax  most upstreams that the build keeps per origin @returns the number of records that were compared @throws WrongAnswerError */
 export function checkRoutes({ routes, manifest }: Generation, collectors: readonly CollectorSample[], upstreamsMax: number): number {
   const asking = new Asking("routes");
   if (routes === null) return 0;
   const { ipv4 = 0, ipv6 = 0, peers = 0 } = manifest.sections.routes?.counts ?? {};
-  // Then no prefix has routes but the sampled ones of this RIB.
+  // If so, the sampled routes are all routes of their prefixes.
   const isAll = collectors.length === 1 && collectors[0]?.sample.prefixCount === ipv4 + ipv6;
   for (const { source, sample } of collectors) {
     const random = randomOf(source);
@@ -52,7 +52,7 @@ function checkPrefix(asking: Asking, source: string, routes: RouteTable, { prefi
   demand(!isAll || found.size === expected.size, `the origins ${[...expected.keys()].join(" ")} and no other`, () => listText(found));
 }
 
-/** The prefix is there, and is the match of its own addresses where nothing longer is. @returns its entry */
+/** Checks that the section has the prefix, and that it or a longer one is the match of its addresses. @returns its entry */
 function checkLookups(asking: Asking, source: string, { prefixes }: RouteTable, prefix: Prefix, random: Random): number {
   const demand = asking.of(source, formatPrefix(prefix));
   const entry = prefixes.exact(prefix);
@@ -70,7 +70,7 @@ function checkLookups(asking: Asking, source: string, { prefixes }: RouteTable, 
   return entry;
 }
 
-/** The AS's own list has the prefix, and the section knows who stands next to it. */
+/** Checks that the list of the AS has the prefix, and that the section has the upstreams. */
 function checkOrigin(
   asking: Asking,
   source: string,
@@ -86,17 +86,17 @@ function checkOrigin(
   const told = routes.upstreamsOf(entry, asn)?.items.map((item) => item.asn);
   if (told === undefined) return;
   const nearby = new Set(own.flatMap((route) => upstreamOf(route) ?? []));
-  // A list as long as it may be was cut.
+  // A list of the maximal length may be cut off.
   const holds = told.length === upstreamsMax || [...nearby].every((each) => told.includes(each));
   const noOther = !isAll || told.every((each) => nearby.has(each));
   demand(holds && noOther, `the upstreams ${[...nearby].join(" ") || "none"}`, () => told.join(" ") || "none");
 }
 
-/** The AS of a route's origin; null for an AS_SET, and where nobody is named. */
+/** The AS number of a route's origin; null for an AS_SET, and if the origin is unknown. */
 export function originAs({ path, peerAs }: SampledRoute): number | null {
   const last = segmentsOf(path).at(-1);
   if (last?.type === "set") return null;
-  // AS 0 is all that the path of a route without a peer has.
+  // The path of a route without a peer contains only AS 0.
   const asn = last?.type === "sequence" ? (last.asns.at(-1) ?? null) : peerAs;
   return asn === 0 ? null : asn;
 }
@@ -109,7 +109,7 @@ function originOf(route: SampledRoute): string {
   return asn === null ? "unknown" : `AS${asn}`;
 }
 
-/** The AS next to the origin; null for a path with a set, a confederation or a loop, and for one that has no other AS. */
+/** The AS next to the origin; null for a path with a set, a confederation or a loop, and for a path without another AS. */
 function upstreamOf({ path }: SampledRoute): number | null {
   const segments = segmentsOf(path);
   if (segments.some(({ type }) => type !== "sequence")) return null;
@@ -134,7 +134,7 @@ function listText(origins: ReadonlyMap<string, RouteOrigin>): string {
   return [...origins].map(([text, { full, partial }]) => `${text} seen by ${full + partial}`).join(", ");
 }
 
-/** Any address of the prefix. */
+/** A random address of the prefix. */
 function addressIn(prefix: Prefix, random: Random): Address {
   const [first, last] = [firstAddress(prefix), lastAddress(prefix)];
   const word = (from: number, to: number) => from + Math.floor(random() * (to - from + 1));

@@ -1,4 +1,4 @@
-/** Asks sections `vrps` and `aspas` for sampled records of validators' exports and of the operator's exceptions. */
+/** Compares sections `vrps` and `aspas` with sampled records of validators' exports and of the operator's exceptions. */
 
 import { containsPrefix, formatPrefix } from "@netfacts/address";
 import { type Aspa, originStates, stateWords, type Vrp } from "@netfacts/rpki";
@@ -7,7 +7,7 @@ import { slurmAnchor } from "../readers/slurm.ts";
 import type { TableSamples } from "./table-samples.ts";
 import { Asking } from "./wrong-answer.ts";
 
-/** @returns how many records were asked for. Throws `WrongAnswerError`. */
+/** @returns the number of records that were compared @throws WrongAnswerError */
 export function checkVrps(generation: Generation, samples: TableSamples): number {
   const asking = new Asking("vrps");
   for (const { source, items } of samples.vrps)
@@ -30,7 +30,7 @@ function checkPresent(asking: Asking, { vrps, vrpCountByAs }: Generation, source
   const own = covering.filter((one) => isSame(one, vrp));
   demand(own.length === 1, "one such VRP among those that cover the prefix", () => covering.map(vrpText).join(", ") || "none");
   const [found] = own as [Vrp];
-  // Of two sources that have it, the one that expires later stays.
+  // If two sources have the VRP, the one that expires later stays.
   const lasts = asserted ? found.ta === slurmAnchor : (found.expiresAt ?? 0) >= (vrp.expiresAt ?? 0);
   demand(lasts, asserted ? `the trust anchor ${slurmAnchor}` : `it to expire at ${vrp.expiresAt} or later`, () =>
     asserted ? String(found.ta) : String(found.expiresAt),
@@ -50,7 +50,7 @@ function checkAbsent(asking: Asking, { vrps }: Generation, source: string, vrp: 
   demand(!has, "no such VRP, because an exception removes it", () => "that VRP");
 }
 
-/** RFC 8416 §3.3.1: prefix and AS, where told, both fit. */
+/** Whether a filter removes the VRP: its prefix and its AS, as far as given, both match (RFC 8416 §3.3.1). */
 function isFiltered({ prefix, asn }: Vrp, { slurm }: TableSamples): boolean {
   return slurm.some(({ exceptions }) =>
     exceptions.filters.some(
@@ -67,7 +67,7 @@ function vrpText({ prefix, maxLength, asn }: Vrp): string {
   return `${formatPrefix(prefix)}-${maxLength} AS${asn}`;
 }
 
-/** @returns how many records were asked for. Throws `WrongAnswerError`. */
+/** @returns the number of records that were compared @throws WrongAnswerError */
 export function checkAspas({ aspas }: Generation, samples: TableSamples): number {
   const asking = new Asking("aspas");
   if (aspas === null) return 0;
@@ -80,7 +80,7 @@ export function checkAspas({ aspas }: Generation, samples: TableSamples): number
       demand(found !== null && aspa.providers.every((provider) => found.providers.includes(provider)), `the providers ${expected}`, () =>
         found === null ? "none" : providersText(found),
       );
-      // The expiry of what was joined may be that of another one.
+      // The expiry of a joined ASPA may be that of another one.
       const isOwn = isOnly && !joined.has(aspa.customer);
       demand(!isOwn || found?.expiresAt === aspa.expiresAt, "its expiry", () => String(found?.expiresAt));
     }

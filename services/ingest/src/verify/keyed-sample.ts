@@ -1,12 +1,12 @@
-/** A bounded sample of things by key, with everything that a stream says of each that is kept. */
+/** A bounded sample of keys, with all values that a stream has for each kept key. */
 
 import type { Random } from "./reservoir.ts";
 
 type Key = number | string;
 
 /**
- * Keeps the keys with the least hashes ("bottom-k"): a key that is kept in the end was kept whenever it came by, so that nothing that
- * was said of it is missing. The greatest number among the keys is kept too: a build loses what stands at an edge most easily.
+ * Keeps the keys with the smallest hashes ("bottom-k"): a key that is kept in the end was kept at each appearance, so that none of its values is
+ * missing. The greatest number among the keys is kept too, because a build most easily loses entries at an edge.
  */
 export class KeyedSample<V> {
   readonly #max: number;
@@ -35,7 +35,7 @@ export class KeyedSample<V> {
     }
   }
 
-  /** Each key with what was said of it, in the order in which it was. */
+  /** Each key with its values, in the order in which these were added. */
   entries(): [key: Key, values: readonly V[]][] {
     this.#prune();
     const all = new Map<Key, readonly V[]>([...this.#kept].map(([key, { values }]) => [key, values]));

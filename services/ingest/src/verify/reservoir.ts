@@ -1,9 +1,9 @@
-/** A bounded sample of a stream whose length is not known: every item is as likely to be kept (Vitter's algorithm R, with a fixed seed). */
+/** A bounded sample of a stream of unknown length: every item is kept with the same probability (Vitter's algorithm R, with a fixed seed). */
 
-/** From 0 to below 1. */
+/** Returns a number from 0 to below 1. */
 export type Random = () => number;
 
-/** Numbers that are the same for the same text: mulberry32 over its FNV-1a hash. */
+/** Returns the same numbers for the same text: mulberry32, seeded with its FNV-1a hash. */
 export function randomOf(text: string): Random {
   let state = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) state = Math.imul(state ^ text.charCodeAt(at), 0x01000193) >>> 0;
@@ -15,7 +15,7 @@ export function randomOf(text: string): Random {
   };
 }
 
-/** The first and the last item are always kept: a build loses what stands at an edge most easily. */
+/** Always keeps the first and the last item, because a build most easily loses entries at an edge. */
 export class Reservoir<T> {
   readonly #max: number;
   readonly #random: Random;
@@ -34,7 +34,7 @@ export class Reservoir<T> {
     this.#last = item;
   }
 
-  /** Where the next item of the stream is to be kept; −1: nowhere. For items that cost something to make; `put` takes them. */
+  /** The place at which to keep the next item of the stream; −1: it is not kept. For items that are expensive to make; pass them to `put`. */
   place(): number {
     const seen = this.#seen++;
     if (seen < this.#max) return seen;

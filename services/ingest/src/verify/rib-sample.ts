@@ -1,10 +1,10 @@
-/** A sample of a RIB, taken on the way from its reader to the build: some prefixes with all their routes, as the file has them. */
+/** A sample of a RIB, taken between its reader and the build: some prefixes with all their routes, as in the file. */
 
 import type { Address, Prefix } from "@netfacts/address";
 import type { Peer, RibSink } from "@netfacts/mrt";
 import { type Random, Reservoir } from "./reservoir.ts";
 
-/** One route of a prefix: who announced it to the collector, and the AS path with 4-byte AS numbers. */
+/** One route of a prefix: the peer that announced it to the collector, and the AS path with 4-byte AS numbers. */
 export interface SampledRoute {
   readonly peer: Address;
   readonly peerAs: number;
@@ -17,14 +17,14 @@ export interface SampledPrefix {
 }
 
 export interface RibSample {
-  /** Of the whole table, each as often as it was handed over. */
+  /** Number of prefixes in the whole table; repeated ones count each time. */
   readonly prefixCount: number;
   readonly prefixes: readonly SampledPrefix[];
-  /** The last prefix of each family, without its routes: a build loses what stands at an edge most easily. */
+  /** The last prefix of each family, without its routes, because a build most easily loses entries at an edge. */
   readonly edges: readonly Prefix[];
 }
 
-/** Of one RIB; with some hundred routes each about a megabyte. */
+/** Most sampled prefixes of one RIB: about a megabyte, with some hundred routes each. */
 const prefixesMax = 256;
 
 interface Last {
@@ -36,14 +36,14 @@ interface Last {
   length: number;
 }
 
-/** Hands everything on to the build's sink. Cost: some nanoseconds per route, and a copy of what is kept. */
+/** Passes everything on to the build's sink. Cost: some nanoseconds per route, and a copy of what is kept. */
 export class RibSampler implements RibSink {
   readonly #sink: RibSink;
   readonly #kept: Reservoir<{ prefix: Prefix; routes: SampledRoute[] }>;
   readonly #last: Record<4 | 6, Last> = { 4: noPrefix(), 6: noPrefix() };
   #peers: readonly Peer[] = [];
   #prefixCount = 0;
-  /** Routes of the prefix at hand; null where it is not kept. */
+  /** Routes of the current prefix; null: it is not kept. */
   #routes: SampledRoute[] | null = null;
 
   constructor(sink: RibSink, random: Random) {

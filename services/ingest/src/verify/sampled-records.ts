@@ -4,7 +4,7 @@ import type { SectionName, SectionRecord } from "@netfacts/snapshot";
 import { KeyedSample } from "./keyed-sample.ts";
 import { randomOf } from "./reservoir.ts";
 
-/** What one source says of something of which several may speak. */
+/** The record of one source, for things of which several sources may have a record. */
 export interface Said<V> {
   readonly source: string;
   readonly value: V;
@@ -13,20 +13,20 @@ export interface Said<V> {
 /** Keys of one section whose records are kept for the check. */
 const sampleMax = 500;
 
-/** In the order in which the sources are read, which is that of `sources.yaml`. */
+/** Sources are added in the order in which they are read, which is that of `sources.yaml`. */
 export class SampledRecords<S extends SectionName> {
-  /** Everything that was said of the keys that are kept; stays when the records are taken. */
+  /** All records of the kept keys; they stay when the records are taken. */
   readonly sample: KeyedSample<Said<SectionRecord<S>>>;
   readonly #keyOf: (record: SectionRecord<S>) => number | string;
   #records: SectionRecord<S>[] = [];
 
-  /** @param keyOf  returns what a record is about. Records with equal keys are about the same thing. */
+  /** @param keyOf  returns what a record is about; records with equal keys are about the same thing */
   constructor(section: S, keyOf: (record: SectionRecord<S>) => number | string) {
     this.sample = new KeyedSample(sampleMax, randomOf(section));
     this.#keyOf = keyOf;
   }
 
-  /** Adds what one source contains. */
+  /** Adds the records of one source. */
   add(source: string, records: Iterable<SectionRecord<S>>): void {
     for (const value of records) {
       this.sample.add(this.#keyOf(value), { source, value });
@@ -34,7 +34,7 @@ export class SampledRecords<S extends SectionName> {
     }
   }
 
-  /** All records, which are not held here any longer. */
+  /** Returns all records, and drops them here. */
   take(): SectionRecord<S>[] {
     const taken = this.#records;
     this.#records = [];

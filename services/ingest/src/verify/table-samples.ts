@@ -1,4 +1,4 @@
-/** Samples of what the readers of all sources but RIBs hand over, before anything is built of it. */
+/** Samples of the records that readers hand over, for all sources except RIBs, before anything is built from them. */
 
 import { comparePrefixes } from "@netfacts/address";
 import type { Aspa, Vrp } from "@netfacts/rpki";
@@ -11,21 +11,21 @@ import { KeyedSample } from "./keyed-sample.ts";
 import { Reservoir, randomOf } from "./reservoir.ts";
 import type { Said } from "./sampled-records.ts";
 
-/** Records of one source, as its reader found them. */
+/** Records of one source, as its reader returned them. */
 export interface SourceSample<T> {
   readonly source: string;
   readonly items: readonly T[];
 }
 
 export interface DelegatedSample extends SourceSample<DelegationRecord> {
-  /** Unix seconds of the file's own date; null where it tells none. */
+  /** Unix seconds of the date in the file; null: unknown. */
   readonly asOf: number | null;
   /** Registries that have records in the file. */
   readonly registries: ReadonlySet<string>;
 }
 
 export interface AspaSample extends SourceSample<Aspa> {
-  /** Customers of which the export has several: they become one record. */
+  /** Customers with several ASPAs in the export, which become one record. */
   readonly joined: ReadonlySet<number>;
 }
 
@@ -33,10 +33,10 @@ export interface SaidOfProfile extends Said<ProfileRecord> {
   readonly basis: ProfileBasis;
 }
 
-/** Records kept of each source; names and profiles: of all sources of the section. */
+/** Most records that are kept of each source; for names and profiles, of all sources of the section. */
 const samplesMax = { vrps: 1_000, aspas: 250, delegated: 1_000, names: 1_000, profiles: 500 } as const;
 
-/** In the order in which the sources are read, which is that of `sources.yaml`. */
+/** Sources are added in the order in which they are read, which is that of `sources.yaml`. */
 export class TableSamples {
   readonly vrps: SourceSample<Vrp>[] = [];
   readonly aspas: AspaSample[] = [];
@@ -44,7 +44,7 @@ export class TableSamples {
   readonly delegated: DelegatedSample[] = [];
   readonly names = new KeyedSample<Said<string | null>>(samplesMax.names, randomOf("as_names"));
   readonly profiles = new KeyedSample<SaidOfProfile>(samplesMax.profiles, randomOf("profiles"));
-  /** All of them: any profile may name one. */
+  /** All organisations, since any profile may refer to one. */
   readonly organisations = new Map<number, Organisation>();
 
   addVrps(source: string, vrps: Iterable<Vrp>): void {
@@ -76,7 +76,7 @@ export class TableSamples {
     this.delegated.push({ source, asOf, registries, items: sampleOf(source, records, samplesMax.delegated) });
   }
 
-  /** @param name  null: the source says that there is none. */
+  /** @param name  null: the source says that there is none */
   addName(source: string, asn: number, name: string | null): void {
     this.names.add(asn, { source, value: name });
   }

@@ -1,4 +1,4 @@
-/** Verification before publishing: reads what was stored as a pod will, and asks it for what the sources were seen to say. */
+/** Verification before publishing: loads what was stored as a pod does, and compares it with samples of the sources. */
 
 import { PrefixTrie } from "@netfacts/prefix-trie";
 import {
@@ -17,9 +17,9 @@ import type { CollectorSample } from "./check-routes.ts";
 
 export interface VerifyOptions {
   readonly store: SnapshotStore;
-  /** What is about to be published. */
+  /** The manifest to publish. */
   readonly manifest: Manifest;
-  /** Sections that this run built; the others were verified when they were, and only their bytes are compared with their digests. */
+  /** Sections that this run built. The others were verified when they were built, so that only their bytes are compared with their digests. */
   readonly built: readonly SectionName[];
   readonly collectors: readonly CollectorSample[];
   readonly tables: TableInputs;
@@ -28,12 +28,12 @@ export interface VerifyOptions {
   readonly readsKept?: boolean;
 }
 
-/** How many records were asked for, by section that was built. */
+/** Number of records that were compared, by built section. */
 export type CheckedCounts = Partial<Record<SectionName, number>>;
 
 /**
- * Throws `WrongAnswerError` for the first record that the snapshot does not answer as its source demands, and `SnapshotError` for an
- * object that cannot be read back. Nothing has been published by then.
+ * @throws WrongAnswerError for the first record with which the snapshot disagrees, and SnapshotError for an object that cannot be read back. Nothing
+ * has been published by then.
  */
 export async function verifySnapshot(options: VerifyOptions): Promise<CheckedCounts> {
   const { store, manifest, built, collectors, tables, upstreamsMax, readsKept = true } = options;
@@ -52,10 +52,10 @@ export async function verifySnapshot(options: VerifyOptions): Promise<CheckedCou
   return Object.fromEntries(built.map((name) => [name, (checked.get(name) ?? 0) + (records[name] ?? 0)]));
 }
 
-/** How many entries of each trie are asked for themselves. */
+/** About the number of entries of each trie that are looked up. */
 const entriesAsked = 1_000;
 
-/** Asks each trie for a sample of its own prefixes. */
+/** Looks up a sample of each trie's own prefixes. */
 function checkTries({ sections }: LoadedSnapshot): void {
   for (const [name, section] of Object.entries(sections)) {
     if (section.trie === null) continue;

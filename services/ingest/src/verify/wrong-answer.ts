@@ -1,18 +1,18 @@
-/** What ends a run whose snapshot does not say what its sources do. */
+/** The error that ends a run whose snapshot disagrees with its sources. */
 
 import type { SectionName } from "@netfacts/snapshot";
 
-/** One record of a source, and what the snapshot says of it. */
+/** A record of a source, and the differing content of the snapshot. */
 export interface Disagreement {
   readonly section: SectionName;
   readonly source: string;
-  /** The record as people would write it. */
+  /** The record in a readable form. */
   readonly record: string;
   readonly expected: string;
   readonly found: string;
 }
 
-/** The snapshot that was built answers otherwise than a record of a source demands: the build is at fault, not the source. */
+/** The built snapshot disagrees with a record of a source: a fault of the build, not of the source. */
 export class WrongAnswerError extends Error implements Disagreement {
   override readonly name = "WrongAnswerError";
   readonly section: SectionName;
@@ -33,7 +33,7 @@ export class WrongAnswerError extends Error implements Disagreement {
   }
 }
 
-/** Asks one record after the other, and counts them. */
+/** Compares records one after another, and counts them. */
 export class Asking {
   checked = 0;
   readonly #section: SectionName;
@@ -42,7 +42,7 @@ export class Asking {
     this.#section = section;
   }
 
-  /** Begins with a record; `demand` throws `WrongAnswerError` where what was found will not do. */
+  /** Begins with a record. The returned function throws `WrongAnswerError` unless its condition holds. */
   of(source: string, record: string): (holds: boolean, expected: string, found: () => string) => void {
     this.checked++;
     return (holds, expected, found) => {
