@@ -43,8 +43,8 @@ interface Header {
  * Reads the file and hands each good record to the sink, in the order of the file. The sink is called before the whole file is known to be good:
  * on an error, discard what it got.
  *
- * @returns the report. Its `kinds` count the records that somebody holds: by registry too, so that a file in the place of another one is noticed,
- * and those that name their holder, so that a plain file in the place of an extended one is.
+ * @returns the report. Its `kinds` count the records that have a holder. They count them by registry too, to notice a file in the place of another one;
+ * and those that name their holder, to notice a plain file in the place of an extended one.
  * @throws SourceError if this is not such a file, or it has no records, has more bad lines than allowed, ends within a line, or has an address in more
  * than 16 records; also if it differs from its own counts by more than is known of its registry. A smaller difference is a note.
  */

@@ -1,4 +1,4 @@
-/** A strict JSON tokenizer (RFC 8259) for documents too large to be one string: bytes in pieces, tokens out. */
+/** A strict JSON tokenizer (RFC 8259) for documents too large to be one string: takes bytes in chunks, and returns tokens. */
 
 import { isUtf8 } from "node:buffer";
 

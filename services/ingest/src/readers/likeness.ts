@@ -53,7 +53,7 @@ export function isWebError(line: string): boolean {
  */
 export function likenessOf(head: Uint8Array, tail = head): { readonly what: string; readonly format: string | null } | null {
   const container = containers.find(([, magic]) => magic.every((byte, index) => head[index] === byte));
-  // An MRT record whose time begins like a magic number is still an MRT record: its type follows with a zero.
+  // A magic number such as "PK" may also be the time of an MRT record, which has its type after it.
   if (container !== undefined && !isMrt(head)) return { what: container[0], format: null };
   if (isMrt(head)) return { what: "format mrt", format: "mrt" };
   if (Buffer.from(tail.buffer, tail.byteOffset, tail.length).includes(maxMindMark))

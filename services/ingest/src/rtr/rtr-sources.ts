@@ -47,7 +47,7 @@ interface Followed {
   readonly source: RtrSource;
   readonly client: RtrClient;
   stock: RtrStock | null;
-  /** Cancels the pending write; null: the file is up to date. */
+  /** Cancels the pending write; null: none is pending. */
   callOff: (() => void) | null;
   callOffRefresh: () => void;
   writing: Promise<void>;

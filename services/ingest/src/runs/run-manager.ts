@@ -302,7 +302,7 @@ export class RunManager {
     const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
     let place: PublishPlace | null = null;
     try {
-      // A run beside others needs a snapshot in service, which was read before.
+      // A run beside others starts only while a snapshot is in service, so that there is nothing to restore.
       if (!form.isBeside) await restore();
       const scope = given ?? (await prepare(signal, onProgress));
       const { files, only } = scope;

@@ -22,7 +22,7 @@ export class Asking {
     return this.#underWay.has(name);
   }
 
-  /** Checks sources that are not being checked already. Resolves when all of them are done, or after `waitMs`. */
+  /** Checks the given sources, none of which may be in a check already. Resolves when all of them are done, or after `waitMs`. */
   async ask(sources: readonly SourceConfig[], waitMs: number): Promise<void> {
     if (sources.length === 0) return;
     let isWaitedFor = true;

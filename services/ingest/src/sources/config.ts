@@ -99,7 +99,7 @@ export interface PerFamily {
 export interface SourcesConfig {
   /** Absolute path of the file read. */
   file: string;
-  /** In the order of the file. Of two sources that name the same AS number, the later wins. */
+  /** In the order of the file. If two sources name the same AS number, the later one wins. */
   sources: SourceConfig[];
   /** Fewest prefixes that a peer must carry to count as a full feed. */
   fullFeedMin: PerFamily;
@@ -109,7 +109,7 @@ export interface SourcesConfig {
   matchPeersMin: number;
   /** Most upstreams that are kept for each origin of a prefix: the most frequent ones. */
   upstreamsMax: number;
-  /** The history keeps what was last seen within this time before the newest table; null: everything. */
+  /** The history keeps what is no longer announced if it was last seen within this time before the newest table; null: always. */
   historyKeptSeconds: number | null;
   /** By section: the largest share of the last snapshot's records that it may lose. Absent: the largest share that one of its sources may lose. */
   sectionShrinkMax: Partial<Record<SectionName, number>>;

@@ -34,7 +34,7 @@ interface Member {
 }
 
 export class MappingReader {
-  /** Where the mapping begins. */
+  /** Offset at which the mapping begins. */
   readonly offset: number;
   readonly #members = new Map<string, Member>();
   readonly #faults: FaultList;
