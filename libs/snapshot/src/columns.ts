@@ -2,7 +2,7 @@
 
 import { crc32 } from "node:zlib";
 
-/** The arrays a column may be. The code is what stands in the file. */
+/** Types of columns. The code is the one in the file. */
 const columnTypes = { u8: { code: 1, bytes: 1 }, u16: { code: 2, bytes: 2 }, u32: { code: 4, bytes: 4 } } as const;
 
 export type ColumnType = keyof typeof columnTypes;
@@ -10,16 +10,16 @@ export type ColumnArray<T extends ColumnType> = T extends "u8" ? Uint8Array : T 
 export type ColumnSpec = Readonly<Record<string, ColumnType>>;
 export type Columns<S extends ColumnSpec> = { readonly [K in keyof S]: ColumnArray<S[K]> };
 
-/** Columns as a writer may hold them: a long one in pieces that follow one another. */
+/** Columns for a writer: a long one may be in consecutive pieces. */
 export type ColumnPieces<S extends ColumnSpec> = { readonly [K in keyof S]: ColumnArray<S[K]> | readonly ColumnArray<S[K]>[] };
 
-/** What a section object is called and which columns it has, in file order. */
+/** The kind of a section object and its columns, in file order. */
 export interface SectionFormat<S extends ColumnSpec> {
   readonly kind: string;
   /** Readers refuse any other major version. */
   readonly version: number;
   readonly columns: S;
-  /** Columns that objects of earlier writers lack: they read as empty. */
+  /** Columns that objects of earlier writers lack; they read as empty. */
   readonly optional?: readonly (keyof S)[];
 }
 
@@ -36,23 +36,22 @@ const kindBytes = 16;
 const columnNameBytes = 32;
 const trailerBytes = 8;
 
-/** Of one object: Node reads, writes and hashes no more in one call. A process that reads more ends. */
+/** Size limit of one object: Node reads, writes or hashes no more in one call. A process that tries to read more ends. */
 export const objectBytesMax = 0x7fff_ffff;
 
 const aligned = (bytes: number): number => Math.ceil(bytes / alignment) * alignment;
 
-/** `columnPieces` as one buffer. */
+/** Returns the pieces of `columnPieces` as one buffer. */
 export function encodeColumns<S extends ColumnSpec>(format: SectionFormat<S>, columns: ColumnPieces<S>): Buffer {
   return Buffer.concat(columnPieces(format, columns));
 }
 
 /**
- * Writes columns as one object, in pieces that follow one another: those of the columns are views, not copies. The same columns give
- * the same bytes, however they are cut.
+ * Writes columns as one object, in consecutive pieces. Pieces of columns are views, not copies. The same columns give the same bytes, however they
+ * are cut.
  *
- * Layout: magic (8), version u16, column count u16, total bytes u32, kind (16); then a table of name (32), type u32,
- * offset u32, byte length u32, zero u32 per column; then the columns, each at a multiple of 64; then "NFE1" and the
- * CRC-32 of all before it.
+ * Layout: magic (8), version u16, column count u16, total bytes u32, kind (16); then a table of name (32), type u32, offset u32, byte length u32,
+ * zero u32 per column; then the columns, each at a multiple of 64; then "NFE1" and the CRC-32 of all before it.
  *
  * Throws `SectionFormatError` for names that are too long and for more than 2 GiB.
  */
@@ -100,7 +99,7 @@ export function columnPieces<S extends ColumnSpec>(format: SectionFormat<S>, col
  *
  * Throws `SectionFormatError` when the object is not of this format and version, is damaged, or lacks a column that is not optional.
  *
- * @param options.checked  the bytes passed this function before: the checksum, which reads all of them, is left out.
+ * @param options.checked  the bytes passed this function before: skips the checksum, which reads all of them.
  */
 export function decodeColumns<S extends ColumnSpec>(
   format: SectionFormat<S>,

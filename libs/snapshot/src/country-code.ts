@@ -1,4 +1,4 @@
-/** Two letters of a country as one number, 0 for none. */
+/** A country code of two letters as one number; 0: none. */
 
 import { SectionFormatError } from "./columns.ts";
 
@@ -7,7 +7,7 @@ export function packCountry(code: string | null): number {
   return code === null ? 0 : (code.charCodeAt(0) << 8) | code.charCodeAt(1);
 }
 
-/** What `packCountry` packed. */
+/** Reverses `packCountry`. */
 export function countryText(code: number): string | null {
   return code === 0 ? null : String.fromCharCode(code >> 8, code & 0xff);
 }

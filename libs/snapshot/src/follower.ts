@@ -1,4 +1,4 @@
-/** Follows the pointer of a store: loads what is published, serves what is active, and keeps what served before for a while. */
+/** Follows the pointer of a store: loads the published snapshot, serves the active one, and keeps replaced ones for a while. */
 
 import { Generation, type LoadedSnapshot } from "./generation.ts";
 import type { Ipv4IndexForm } from "./ipv4-index.ts";
@@ -6,34 +6,34 @@ import { type LoaderThreads, RefusedSnapshotError } from "./loader.ts";
 import { lostSections, type Manifest } from "./manifest.ts";
 import { type PointerWatch, type SnapshotPointer, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
 
-/** The generation in service, and those that a question may name. */
+/** The generation in service, and the others that a question may name. */
 export interface DatasetHolder {
   /** null until the first snapshot is loaded. */
   current(): Generation | null;
-  /** The generation of a snapshot, also one that served until a while ago or will soon; else whether it may still come, or is gone for good. */
+  /** The generation of a snapshot: in service, replaced a while ago, or not active yet. Otherwise whether it may still come or is gone for good. */
   at(id: string): Generation | "not_yet" | "gone";
 }
 
-/** Called when something changed, or could not be. */
+/** Called when something changed, or failed to change. */
 export interface FollowerEvents {
-  /** A snapshot is loaded and waits to be activated; not called where publishing is activating. */
+  /** A snapshot is loaded and waits to be activated; not called where a published snapshot is active at once. */
   prepared?(id: string, loadMs: number): void;
-  /** A generation is in service from now on; `loadMs` is what loading it had taken. */
+  /** A generation is in service from now on; `loadMs` is the time that loading it took. */
   activated?(generation: Generation, loadMs: number): void;
-  /** A snapshot was refused; what served before still does, and its answers say that they are stale. */
+  /** A snapshot was refused. The one in service goes on serving, and its answers say that they are stale. */
   refused?(id: string, error: Error): void;
-  /** Whether answers say that they are stale, as a newer snapshot was refused; at each change, and not before the first. */
+  /** Whether answers say that they are stale because a newer snapshot was refused. Called at each change, and not before the first. */
   stale?(stale: boolean): void;
   /** The store did not answer while a snapshot was read; it is tried again. */
   unavailable?(id: string, error: Error): void;
 }
 
 export interface FollowerOptions {
-  /** How long a generation stays after it was replaced, for questions that name it. */
+  /** Time that a replaced generation is kept for questions that name it. */
   readonly keepMs?: number;
-  /** When a refused snapshot is tried again while the pointer does not move: it may have been repaired. */
+  /** Time after which a refused snapshot is tried again while the pointer does not move: it may have been repaired. */
   readonly retryRefusedMs?: number;
-  /** The same when the store did not answer. */
+  /** Time after which a snapshot is tried again if the store did not answer. */
   readonly retryUnavailableMs?: number;
   /** The form of the IPv4 index of routes. */
   readonly ipv4Index?: Ipv4IndexForm;
@@ -49,16 +49,16 @@ export const followerDefaults = {
   words: false,
 } as const;
 
-/** Ids that are remembered as gone. Older ones are told by the time in them. */
+/** Most ids that are remembered as gone. Older ids are recognised by the time in them. */
 const goneMax = 256;
-/** Digits of an id that tell its time. */
+/** Digits of an id that give its time. */
 const timeDigits = 16;
 
 interface Held {
   readonly loaded: LoadedSnapshot;
   readonly generation: Generation;
   readonly loadMs: number;
-  /** `performance.now()` from which it is not needed any more; null: not replaced. */
+  /** Time from which it may be dropped, on the clock of `performance.now()`; null: it was not replaced. */
   dropAtMs: number | null;
 }
 
@@ -66,11 +66,11 @@ interface Failure {
   readonly failedAtMs: number;
   readonly retryAtMs: number;
   readonly manifest: Manifest | null;
-  /** The snapshot is at fault; else the store did not answer. */
+  /** True: the snapshot is at fault. False: the store did not answer. */
   readonly refused: boolean;
 }
 
-/** What a follower has come to, for reports. */
+/** State of a follower, for reports. */
 export interface FollowerState {
   readonly serving: string | null;
   /** The snapshot that was loaded or refused last. */
@@ -78,8 +78,8 @@ export interface FollowerState {
 }
 
 /**
- * Holds the generation in service. Loading happens in a worker, one snapshot at a time, and swapping is one reference. A snapshot
- * that cannot be loaded is refused and told; it is tried again when the pointer moves and after a while.
+ * Holds the generation in service. A worker loads one snapshot at a time, and a swap replaces one reference. A snapshot that cannot be loaded is
+ * refused and reported; it is tried again when the pointer moves and after a while.
  */
 export class SnapshotFollower implements DatasetHolder {
   readonly #store: SnapshotStore;
@@ -96,11 +96,11 @@ export class SnapshotFollower implements DatasetHolder {
   #stale = false;
   #watch: PointerWatch | null = null;
   #working: Promise<void> | null = null;
-  /** Something moved while working: the round that ends may not have seen it. */
+  /** Something changed during the current round, which may not have seen it. */
   #again = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param loader  of the same store; it is closed by `stop`. */
+  /** @param loader  loads from the same store; `stop` closes it. */
   constructor(store: SnapshotStore, loader: LoaderThreads, events: FollowerEvents = {}, options: FollowerOptions = {}) {
     this.#store = store;
     this.#loader = loader;
@@ -121,7 +121,7 @@ export class SnapshotFollower implements DatasetHolder {
     return oldest !== undefined && id.slice(0, timeDigits) < oldest.slice(0, timeDigits) ? "gone" : "not_yet";
   }
 
-  /** Everything that is in memory, with what is loaded and not in service. */
+  /** All snapshots in memory, including those that are loaded and not in service. */
   held(): readonly LoadedSnapshot[] {
     return [...this.#held.values()].map(({ loaded }) => loaded);
   }
@@ -130,14 +130,14 @@ export class SnapshotFollower implements DatasetHolder {
     return { serving: this.#current?.id ?? null, last: this.#last };
   }
 
-  /** Tells these too from now on. */
+  /** Adds a listener. */
   listen(events: FollowerEvents): void {
     this.#listeners.push(events);
   }
 
   /**
-   * Loads the active snapshot, if there is one, and follows from then on. One that is damaged is refused, and the newest of the
-   * kept ones that can be loaded serves. Resolves when the first tries are over, also without any when the store does not answer.
+   * Loads the active snapshot, if there is one, and follows the pointer from then on. If the active one is damaged, it is refused, and the newest
+   * kept one that can be loaded serves. Resolves when the first attempts are over; if the store does not answer, there are none.
    */
   async start(): Promise<void> {
     this.#watch = this.#store.watch((pointer) => this.#follow(pointer));
@@ -146,7 +146,7 @@ export class SnapshotFollower implements DatasetHolder {
   }
 
   /**
-   * Reads the pointer now, from `start` on: for a hint that it moved. Resolves when that is done; loading goes on.
+   * Reads the pointer now; call it after `start`, on a hint that the pointer moved. Resolves when the pointer was read; loading goes on.
    *
    * @param hinted  a snapshot that may have been repaired. If it was refused, it is tried again as soon as after a store that did not answer.
    */
@@ -161,7 +161,7 @@ export class SnapshotFollower implements DatasetHolder {
     if (failure !== undefined) this.#advance();
   }
 
-  /** Follows no more and gives up what is being loaded; what serves goes on serving. */
+  /** Stops following and cancels loading. The generation in service goes on serving. */
   stop(): void {
     this.#watch?.stop();
     this.#watch = null;
@@ -180,7 +180,7 @@ export class SnapshotFollower implements DatasetHolder {
     this.#advance();
   }
 
-  /** What is published again, as by a rollback, may be held still: whoever waits for it to be loaded is told at once. */
+  /** A snapshot that is published again, for example by a rollback, may still be in memory: reports it as loaded at once. */
   #tellHeld({ published, active }: SnapshotPointer): void {
     const held = this.#held.get(published);
     if (held === undefined || published === active) return;
@@ -188,7 +188,7 @@ export class SnapshotFollower implements DatasetHolder {
     this.#tell((events) => events.prepared?.(published, held.loadMs));
   }
 
-  /** Works until there is nothing to load; what moves meanwhile is seen by the same round. */
+  /** Works until there is nothing to load. A change meanwhile is handled by the same run. */
   #advance(): void {
     if (this.#working !== null) {
       this.#again = true;
@@ -206,13 +206,13 @@ export class SnapshotFollower implements DatasetHolder {
   async #work(): Promise<void> {
     for (let next = await this.#next(); next !== null && !this.#stopping.signal.aborted; next = await this.#next()) {
       await this.#load(next);
-      // A kept one, in place of what the pointer names: before it is let go as not needed.
+      // An older snapshot stands in for the one that the pointer names. Serve it now: `#serveActive` would drop it as not needed.
       if (this.#current === null && this.#held.has(next) && !this.#named(next)) this.#serve(next);
       this.#serveActive();
     }
   }
 
-  /** What is active comes first, then what is published; with neither to be had and nothing in service, the newest kept one. */
+  /** The next snapshot to load: the active one, then the published one. If neither can be loaded and nothing is in service, the newest kept one. */
   async #next(): Promise<string | null> {
     const wanted = [this.#pointer?.active ?? null, this.#pointer?.published ?? null];
     const named = wanted.find((id) => id !== null && this.#isDue(id));
@@ -235,7 +235,7 @@ export class SnapshotFollower implements DatasetHolder {
     const started = performance.now();
     try {
       const reuse = this.held();
-      // What is wrong with one that cannot be had is the loader's to tell.
+      // If the manifest cannot be read, the loader reports why.
       const manifest = await this.#store.getManifest(id).catch(() => null);
       if (manifest !== null) this.#checkComplete(manifest);
       const loading = { reuse, ipv4Index: this.#options.ipv4Index, words: this.#options.words, manifest };
@@ -251,7 +251,7 @@ export class SnapshotFollower implements DatasetHolder {
     }
   }
 
-  /** Data that serve are not given up for none, unless somebody meant it. */
+  /** Refuses a snapshot that lacks sections in service, unless they were removed on purpose. */
   #checkComplete(manifest: Manifest): void {
     const lost = this.#current === null ? [] : lostSections(this.#current.manifest, manifest);
     if (lost.length > 0)
@@ -263,7 +263,7 @@ export class SnapshotFollower implements DatasetHolder {
     const failedAtMs = performance.now();
     const retryAtMs = failedAtMs + (refused ? this.#options.retryRefusedMs : this.#options.retryUnavailableMs);
     const manifest = error instanceof RefusedSnapshotError ? error.manifest : null;
-    // A store that is away takes nothing back of what it told before.
+    // A store that does not answer does not undo an earlier refusal.
     const before = refused ? undefined : this.#failures.get(id);
     this.#failures.set(id, {
       failedAtMs,
@@ -294,7 +294,7 @@ export class SnapshotFollower implements DatasetHolder {
     this.#tell((events) => events.activated?.(held.generation, held.loadMs));
   }
 
-  /** What serves although a newer one was refused says so in its answers. */
+  /** Marks the generation in service as stale if a newer snapshot was refused. */
   #showStale(): void {
     const held = this.#current === null ? undefined : this.#held.get(this.#current.id);
     if (held === undefined) return;
@@ -318,7 +318,7 @@ export class SnapshotFollower implements DatasetHolder {
     for (const id of this.#failures.keys()) if (this.#current !== null && !this.#named(id)) this.#failures.delete(id);
   }
 
-  /** Until the next generation is to be dropped or the next failure to be tried again. */
+  /** Sets the timer for the next generation to drop or the next failure to try again. */
   #sleep(): void {
     clearTimeout(this.#timer);
     if (this.#stopping.signal.aborted) return;

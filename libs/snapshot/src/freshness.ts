@@ -1,4 +1,4 @@
-/** How old a section is, and whether that is too old. */
+/** The age of a section, and whether it is too old. */
 
 import type { SectionEntry } from "./manifest.ts";
 
@@ -7,10 +7,10 @@ export function ageSeconds(section: SectionEntry, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - Date.parse(section.as_of)) / 1000));
 }
 
-/** How far in the future a section may be before it is not known how old it is. */
+/** A section further in the future than this has no known age. */
 const clockSkewMaxMs = 3_600_000;
 
-/** Whether a section is older than its sources allow, or of the future. */
+/** Whether a section is older than its sources allow, or lies in the future. */
 export function isStale(section: SectionEntry, nowMs: number): boolean {
   if (Date.parse(section.as_of) > nowMs + clockSkewMaxMs) return true;
   return section.stale_after_seconds !== null && ageSeconds(section, nowMs) > section.stale_after_seconds;

@@ -1,4 +1,4 @@
-/** A generation: one snapshot in memory, base sections and overlay, ready to be asked. */
+/** A generation: one snapshot in memory, base sections and overlay, ready for lookups. */
 
 import { PrefixTrie, type PrefixTrieParts } from "@netfacts/prefix-trie";
 import { type ColumnSpec, type Columns, decodeColumns } from "./columns.ts";
@@ -9,36 +9,36 @@ import { kindOf, type SectionTables } from "./section-kinds.ts";
 import { changedWordIndex } from "./words/changed-word-index.ts";
 import { buildWordIndex, WordIndex, type WordIndexParts } from "./words/word-index.ts";
 
-/** A section as it travels between threads: the object's bytes and the parts of its trie, all in shared memory. */
+/** A section as it is posted between threads: the bytes of the object and the parts of its trie, all in shared memory. */
 export interface LoadedSection {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
   readonly trie: PrefixTrieParts | null;
-  /** Absent: the section has no texts to find, or they are not indexed. */
+  /** Absent: the section has no texts to search, or they are not indexed. */
   readonly words?: WordIndexParts;
 }
 
 export type LoadedSections = { readonly [S in SectionName]?: LoadedSection };
 
-/** What a loader hands over. */
+/** The result of a loader. */
 export interface LoadedSnapshot {
   readonly manifest: Manifest;
   readonly sections: LoadedSections;
 }
 
-/** How a section is loaded. */
+/** Options for loading a section. */
 export interface SectionLoading {
-  /** Default: "auto". Only of routes: the other sections have fewer prefixes, and the compact form. */
+  /** Default: "auto". For routes only: other sections have fewer prefixes, and always the compact form. */
   readonly ipv4Index?: Ipv4IndexForm;
-  /** Whether texts are indexed for search; a table that was loaded without builds its index when it is asked for. Default: false. */
+  /** Whether texts are indexed for search. A table that was loaded without an index builds it at the first request. Default: false. */
   readonly words?: boolean;
-  /** The same section of a snapshot in memory: the index of its texts is taken over but for what differs. */
+  /** The same section of a snapshot in memory. If few texts changed, the word index is derived from its index. */
   readonly before?: LoadedSection | undefined;
 }
 
 /**
- * Checks a section object and builds its trie: everything that costs more than pointing.
+ * Checks a section object and builds its trie. The expensive part of loading.
  *
- * Throws `SectionFormatError` or `PrefixOrderError`; a section that comes back can be read without leaving its bounds.
+ * Throws `SectionFormatError` or `PrefixOrderError`; a section that is returned can be read without leaving its bounds.
  */
 export function loadSection(
   name: SectionName,
@@ -80,8 +80,8 @@ const Tables = class {
 ) => SectionTables;
 
 /**
- * One snapshot, immutable: a lookup takes the reference once and reads everything from it. A table is null where the
- * snapshot has no such section: not known, which is not the same as not there.
+ * One snapshot, immutable: a lookup takes the reference once and reads everything from it. A table is null if the snapshot has no such section, which
+ * means "not known", not "not there".
  */
 export class Generation extends Tables {
   readonly manifest: Manifest;
@@ -108,8 +108,8 @@ export class Generation extends Tables {
   }
 
   /**
-   * The same tables, told as stale where `newer` has another object, or everywhere when it is not known: for a snapshot that
-   * goes on serving because a newer one was refused.
+   * The same tables, marked as stale where `newer` has another object, or everywhere if `newer` is null. For a snapshot that goes on serving because
+   * a newer one was refused.
    */
   overtakenBy(newer: Manifest | null): Generation {
     const sections: Manifest["sections"] = { ...this.manifest.sections };
@@ -133,12 +133,12 @@ export class Generation extends Tables {
   }
 }
 
-/** No age is below it. */
+/** Limit that every age exceeds. */
 const staleAtOnce = -1;
 
-/** From this many full-feed peers on, being seen by few says something. */
+/** Minimum number of full-feed peers from which low visibility means something. */
 export const manyPeers = 10;
-/** Full-feed peers a match needs where there are many. */
+/** Full-feed peers that a match needs if there are `manyPeers`. */
 export const matchPeersMinDefault = 2;
 
 function tablesOf(generation: Generation): SectionTables {

@@ -1,8 +1,8 @@
 /** Typed arrays that grow by doubling, for columns whose length is known only at the end of a pass. */
 
 /**
- * Gives back the memory of columns at once; they are empty from then on, as is all that shares their buffers. The collector takes what
- * lies outside its heap only when there is much of it.
+ * Frees the memory of columns at once. They are empty afterwards, as are all other views of their buffers. The garbage collector frees memory outside
+ * its heap only when there is much of it.
  */
 export function release(...columns: readonly ArrayBufferView<ArrayBuffer>[]): void {
   for (const { buffer } of columns) if (!buffer.detached) buffer.transfer(0);

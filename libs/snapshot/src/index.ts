@@ -1,4 +1,4 @@
-/** The snapshot: its sections, where it is kept, a generation in memory, and the lookups over its sections. */
+/** The snapshot: its sections, its stores, a generation in memory, and the lookups over its sections. */
 
 export {
   type ColumnPieces,

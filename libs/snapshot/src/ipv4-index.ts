@@ -2,7 +2,7 @@
 
 import Type from "typebox";
 
-/** See `PrefixTrieOptions`. "auto": direct from as many prefixes on as make it worth its memory. */
+/** See `PrefixTrieOptions`. "auto": direct if there are enough prefixes to be worth its memory. */
 export const ipv4IndexForms = ["auto", "direct", "compact"] as const;
 export type Ipv4IndexForm = (typeof ipv4IndexForms)[number];
 

@@ -1,4 +1,7 @@
-/** A loader's thread: gets the id of a snapshot, reads, checks and indexes it over a connection of its own, and posts it. Who started the thread ends it. */
+/**
+ * The thread of a loader: receives the id of a snapshot, reads, checks and indexes it over a connection of its own, and posts it. The thread that
+ * started it ends it.
+ */
 
 import { constants } from "node:os";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
@@ -12,7 +15,7 @@ const port = parentPort as MessagePort;
 const { source, background } = workerData as LoaderData;
 if (background) lowerPriority(constants.priority.PRIORITY_LOW);
 prepareStoreSource(source);
-// What was posted is freed when the thread that got it gives it up: nothing may refer to it here.
+// Posted memory is freed when the receiving thread drops it, and nothing refers to it here.
 port.on("message", (request: LoadRequest) => void answer(request).then(background ? collectGarbage : undefined));
 
 async function answer(request: LoadRequest): Promise<void> {

@@ -8,12 +8,15 @@ import { SnapshotError, type SnapshotStore, SnapshotUnavailableError } from "./s
 import type { StoreSource } from "./store/store-source.ts";
 
 export interface SnapshotLoading extends Omit<SectionLoading, "before"> {
-  /** Snapshots in memory, whose sections are taken over where they are the same. The index of texts of others is taken over in part. */
+  /** Snapshots in memory. Their sections are reused where they are the same; a word index is derived from theirs where few texts changed. */
   readonly reuse?: readonly LoadedSnapshot[];
 }
 
 export interface WorkerLoading extends SnapshotLoading {
-  /** As the store told it. Default: the worker asks for it, which takes longer than loading most sections, as it has yet to load what reads one. */
+  /**
+   * The manifest, if the caller has read it. Default: the worker reads it, which takes longer than loading most sections, as it must first load the
+   * manifest reader.
+   */
   readonly manifest?: Manifest | null;
 }
 
@@ -46,14 +49,14 @@ export async function loadSnapshot(
   return { manifest, sections };
 }
 
-/** What a loader's thread gets at its start. */
+/** Data that a loader's thread gets at its start. */
 export interface LoaderData {
   readonly source: StoreSource;
-  /** For work that no answer of today waits for: the thread has a low priority, and the store may read at a bounded rate. */
+  /** For work that no current answer waits for: the thread has a low priority, and the store may read at a bounded rate. */
   readonly background: boolean;
 }
 
-/** What it is asked, and what it answers. */
+/** Request to a loader's thread, and its reply. */
 export interface LoadRequest {
   readonly id: string;
   readonly given: Manifest | null;
@@ -65,7 +68,7 @@ export type LoadReply =
 
 /** A snapshot that the loader refused. */
 export class RefusedSnapshotError extends SnapshotError {
-  /** What it would have been; null when not even that could be read. */
+  /** The refused manifest; null if not even that could be read. */
   readonly manifest: Manifest | null;
 
   constructor(message: string, manifest: Manifest | null) {
@@ -74,7 +77,7 @@ export class RefusedSnapshotError extends SnapshotError {
   }
 }
 
-/** Loads snapshots of one store, each in a thread of its own. The thread of the next load waits with its modules loaded, from the start on. */
+/** Loads snapshots of one store, each in a thread of its own. From the start on, a spare thread with its modules loaded waits for the next load. */
 export class LoaderThreads {
   readonly #threads: SpareThread;
 
@@ -95,21 +98,21 @@ export class LoaderThreads {
     try {
       return await loadIn(thread, id, loading, signal);
     } finally {
-      // A connection that will not close must not keep the thread.
+      // A connection that does not close must not keep the thread.
       void thread.terminate();
       this.#threads.prepare();
     }
   }
 
-  /** Ends the thread that waits. */
+  /** Ends the spare thread. */
   close(): Promise<void> {
     return this.#threads.close();
   }
 }
 
 /**
- * Loads snapshots of one store, one after the other, for work that no answer of today waits for: in one thread of a low priority. A
- * thread for each load would load its modules and compile its code again each time, which V8 does in threads of full priority.
+ * Loads snapshots of one store one after the other, for work that no current answer waits for, in one thread of a low priority. A thread for each
+ * load would load its modules and compile its code again each time, which V8 does in threads of full priority.
  */
 export class BackgroundLoader {
   readonly #source: StoreSource;
@@ -117,20 +120,20 @@ export class BackgroundLoader {
   #thread: Worker | null = null;
   #ending: NodeJS.Timeout | undefined;
 
-  /** @param idleMs  how long the thread waits for more to do before it ends. */
+  /** @param idleMs  time that the idle thread waits for another load before it ends. */
   constructor(source: StoreSource, idleMs = 10_000) {
     this.#source = source;
     this.#idleMs = idleMs;
   }
 
-  /** As `LoaderThreads.load`. The load before must have ended. */
+  /** As `LoaderThreads.load`. The previous load must have ended. */
   async load(id: string, loading: WorkerLoading = {}): Promise<LoadedSnapshot> {
     clearTimeout(this.#ending);
     const thread = this.#thread ?? this.#start();
     thread.ref();
     try {
       const loaded = await loadIn(thread, id, loading);
-      // It waits for more, and keeps no process alive meanwhile.
+      // The thread waits for another load, and does not keep the process alive meanwhile.
       thread.unref();
       this.#ending = setTimeout(() => this.#end(thread), this.#idleMs).unref();
       return loaded;
@@ -153,12 +156,12 @@ export class BackgroundLoader {
   }
 }
 
-/** Of a thread that fails after its reply: nobody waits for it any more. */
+/** Handles errors of a thread that fails after its reply: nobody waits for it any more. */
 const ignore = (): void => undefined;
 
 const loaderModule = new URL(`./loader-worker.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
 
-/** Asks the thread, which must not be busy, and leaves its end to the caller. */
+/** Asks the thread, which must not be busy. The caller ends the thread. */
 async function loadIn(
   thread: Worker,
   id: string,
@@ -183,7 +186,7 @@ async function loadIn(
   }
 }
 
-/** With sections that were in memory as the same objects again: the way between threads makes others of the same memory. */
+/** Puts back the original objects of sections that were in memory before: posting made other objects of the same memory. */
 function takenOver({ manifest, sections }: LoadedSnapshot, reuse: readonly LoadedSnapshot[] = []): LoadedSnapshot {
   const named = Object.entries(sections).map(([name, section]) => {
     const object = manifest.sections[name as SectionName]?.object;

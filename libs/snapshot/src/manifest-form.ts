@@ -1,11 +1,11 @@
-/** The form of a manifest, and what reads one. Apart from the rest, as the schemas' library takes longer to load than most sections. */
+/** The form of a manifest, and its reader. In a file of its own because the schema library takes longer to load than most sections. */
 
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { objectBytesMax } from "./columns.ts";
 import { ManifestError, NewerManifestError, type SectionName, sealManifest, sectionNames } from "./manifest.ts";
 
-/** RFC 3339 in UTC, whole seconds: what ids sort by and ages are counted from. */
+/** RFC 3339 in UTC, whole seconds: the base of the order of ids and of ages. */
 const timestampPattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$";
 const nullableText = Type.Unsafe<string | null>({ type: ["string", "null"] });
 const nullableTimestamp = Type.Unsafe<string | null>({ type: ["string", "null"], pattern: timestampPattern });
@@ -22,13 +22,13 @@ const SourceEntry = Type.Object({
   accepted: Type.Integer({ minimum: 0 }),
   skipped: Type.Integer({ minimum: 0 }),
   error: nullableText,
-  /** Of a source that failed: how many records the last good one had, so that a shrunk one is still told. */
+  /** For a source that failed: the records of the last good version, so that a smaller new version is still reported. */
   accepted_before: Type.Optional(Type.Integer({ minimum: 0 })),
-  /** Of a source that failed: when the data of the last good one were, so that one that is far older is still told. */
+  /** For a source that failed: the data time of the last good version, so that a far older new version is still reported. */
   as_of_before: Type.Optional(Type.String({ pattern: timestampPattern })),
-  /** The last time of its data that a file of the source itself told: `as_of`, or that of an earlier version. Null: none did. Absent: not known. */
+  /** The last data time that a file of the source itself stated: `as_of`, or that of an earlier version. Null: no file did. Absent: not known. */
   as_of_told: Type.Optional(nullableTimestamp),
-  /** How many records of each kind it had, or the last good one of a source that failed. Absent: its kinds are not counted. */
+  /** Records of each kind; for a source that failed, those of the last good version. Absent: its kinds are not counted. */
   kinds: Type.Optional(Type.Record(Type.String(), Type.Integer({ minimum: 0 }))),
 });
 
@@ -46,11 +46,11 @@ const SectionEntry = Type.Object({
   interval_seconds: nullableInteger,
   counts: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),
   sources: Type.Array(SourceEntry),
-  /** Of routes: full-feed peers by family, collectors, and the bound below which a match is "low visibility". */
+  /** For routes: full-feed peers by family, collectors, and the bound below which a match is "low visibility". */
   peers_total: Type.Optional(FamilyCounts),
   collectors: Type.Optional(Type.Array(Type.String())),
   match_peers_min: Type.Optional(Type.Integer({ minimum: 1 })),
-  /** Of routes: updates that are missing between a collector's table and its `as_of`, or behind that; `to` null: all after `from`. Absent: none. */
+  /** For routes: updates that are missing between a collector's table and its `as_of`, or after that; `to` null: all after `from`. Absent: none. */
   updates_gaps: Type.Optional(
     Type.Array(Type.Object({ collector: Type.String(), from: Type.String({ pattern: timestampPattern }), to: nullableTimestamp })),
   ),
@@ -67,7 +67,7 @@ const Manifest = Type.Object({
   /** True: the sample dataset; answers say so. */
   sample_data: Type.Boolean(),
   sections: Type.Object(sectionEntries),
-  /** Sections that were removed on purpose and are not there since: pods may drop them. Absent: none. */
+  /** Sections that were removed on purpose and have not come back: pods may drop them. Absent: none. */
   removed_sections: Type.Optional(Type.Array(Type.Enum([...sectionNames]))),
   /** Objects that only ingest reads. */
   ingest_objects: Type.Record(Type.String(), Type.Object({ object: Type.String({ pattern: "^[0-9a-f]{64}$" }), bytes: objectBytes })),
@@ -79,7 +79,7 @@ export type Manifest = Type.Static<typeof Manifest>;
 
 const compiled = Compile(Manifest);
 
-/** Reads a manifest. Throws `ManifestError` naming what differs, `NewerManifestError` where it is of a later format. */
+/** Reads a manifest. Throws `ManifestError` naming what differs, or `NewerManifestError` if it has a later format. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   let value: unknown;

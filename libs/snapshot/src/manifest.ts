@@ -10,15 +10,15 @@ export type SectionName = ImportedSection;
 
 export type { Manifest, SectionEntry, SourceEntry } from "./manifest-form.ts";
 
-/** A manifest that cannot be read, or whose id does not follow from its content. */
+/** A manifest that cannot be read, or whose id does not match its content. */
 export class ManifestError extends Error {
   override readonly name: string = "ManifestError";
 }
 
-/** A manifest of a later format: nothing is wrong with it, and a newer program reads it. */
+/** A manifest of a later format: it is not damaged, but needs a newer program. */
 export class NewerManifestError extends ManifestError {
   override readonly name = "NewerManifestError";
-  /** Digests of everything that it may name, in whatever form: its objects are among them. */
+  /** All digests in its text, whatever its form: its objects are among them. */
   readonly digests: readonly string[];
 
   constructor(version: number, text: string) {
@@ -28,8 +28,8 @@ export class NewerManifestError extends ManifestError {
 }
 
 /**
- * Gives a manifest its id: the newest `as_of` of its sections, and the first 32 bits of SHA-256 over its content, so that
- * ids sort by time and the same content gives the same id, in whatever order its members stand.
+ * Gives a manifest its id: the newest `as_of` of its sections, and the first 32 bits of SHA-256 over its content. Ids sort by time, and the same
+ * content gives the same id, whatever the order of its members.
  */
 export function sealManifest(content: Omit<Manifest, "id" | "format" | "format_version">): Manifest {
   const times = Object.values(content.sections).map((section) => section.as_of);
@@ -39,7 +39,7 @@ export function sealManifest(content: Omit<Manifest, "id" | "format" | "format_v
   return { format: "netfacts-snapshot", format_version: 1, id, ...content };
 }
 
-/** A value as JSON whose members stand in the order of their names; those that are undefined are left out. */
+/** A value as JSON with members in the order of their names; undefined members are left out. */
 function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
@@ -56,8 +56,8 @@ export function lostSections(before: Manifest, next: Manifest): SectionName[] {
 }
 
 /**
- * The earlier snapshot as it replaces the current one: pods give up a section only for a manifest that says so. What was removed before the current one is said,
- * too, as a pod may not have loaded that one.
+ * Returns the earlier snapshot as a replacement of the current one. Pods drop a section only if the manifest lists it as removed. Sections that were
+ * removed before the current one are listed too, as a pod may not have loaded the current one.
  */
 export function rollbackManifest(current: Manifest, earlier: Manifest): Manifest {
   const said = earlier.removed_sections ?? [];
@@ -68,7 +68,7 @@ export function rollbackManifest(current: Manifest, earlier: Manifest): Manifest
   return sealManifest({ ...content, removed_sections: [...said, ...more] });
 }
 
-/** The manifest as it stands in a file. */
+/** The manifest as the bytes of its file. */
 export function encodeManifest(manifest: Manifest): Buffer {
   return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-/** Generations of the past: found by time, loaded when they are asked for, one at a time, and kept within bounds. */
+/** Generations of the past: found by time, loaded on request, one at a time, and kept within bounds. */
 
 import Type, { type Static } from "typebox";
 import { Generation, type LoadedSections, type LoadedSnapshot, sectionsOf } from "./generation.ts";
@@ -24,21 +24,21 @@ export const pastConfigSchema = Type.Object({
   }),
 });
 
-/** What is asked about. */
+/** A question about the past. */
 export interface PastQuestion {
   /** Unix seconds. */
   readonly at: number;
-  /** null: the snapshot that was the newest then. */
+  /** The snapshot that must answer; null: the newest one at that time. */
   readonly snapshotId: string | null;
-  /** Who asks: callers take turns. */
+  /** A number for the caller: callers take turns. */
   readonly turn: number;
 }
 
-/** A generation of the past, or why there is none. */
+/** A generation of the past, or the reason why there is none. */
 export type PastAnswer =
   | { readonly generation: Generation; readonly publication: Publication }
   | { readonly refusal: "out_of_range"; readonly earliest: string; readonly latest: string }
-  /** `empty`: nothing was published so far. `gone`: the named snapshot is not one of that time, or not kept any more. */
+  /** `empty`: nothing was published yet. `gone`: the named snapshot is not one of that time, or not kept any more. */
   | { readonly refusal: "empty" | "gone" | "loading" | "overloaded" | "unreadable" | "unavailable" };
 
 export interface PastEvents {
@@ -49,9 +49,9 @@ export interface PastEvents {
 export interface PastOptions {
   readonly snapshotsMax: number;
   readonly bytesMax: number;
-  /** How long the list of publications is used before it is read again. */
+  /** Time that the list of publications is used before it is read again. */
   readonly listMs?: number;
-  /** How long a snapshot that cannot be loaded is not tried again. */
+  /** Time that a snapshot that could not be loaded is not tried again. */
   readonly retryMs?: number;
 }
 
@@ -61,18 +61,18 @@ export function pastOptionsOf(settings: Static<typeof pastConfigSchema>): PastOp
 
 export const pastDefaults: PastOptions = { snapshotsMax: 2, bytesMax: 256 * 2 ** 20 };
 
-/** Snapshots that one caller may wait for; one more is refused. */
+/** Most snapshots that one caller may wait for; one more is refused. */
 const waitingMax = 4;
-/** What an index takes of memory beside the object, as a share of the object's bytes: an estimate before it is loaded. */
+/** Estimated memory of an index, as a share of the bytes of its object; used before it is loaded. */
 const indexShare = 0.4;
 
-/** Manifests in memory: those of a month and of the days that a caller walks through. */
+/** Most manifests in memory: those of a month and of the days that a caller walks through. */
 const manifestsMax = 64;
 
 interface KeptPast {
   readonly loaded: LoadedSnapshot;
   readonly generation: Generation;
-  /** Who used it last. */
+  /** The caller that used it last. */
   turn: number;
 }
 
@@ -88,8 +88,8 @@ interface Wanted {
 }
 
 /**
- * Safe in one thread only, which should not be one that others wait for: what was given up is freed by a collection that holds it up.
- * Costs nothing until it is asked.
+ * Safe in one thread only. Other work should not wait for that thread: dropped snapshots are freed by a garbage collection that blocks it. Costs
+ * nothing until the first question.
  */
 export class PastGenerations {
   readonly #store: SnapshotStore;
@@ -97,23 +97,23 @@ export class PastGenerations {
   readonly #present: { held(): readonly LoadedSnapshot[] };
   readonly #events: PastEvents;
   readonly #options: Required<PastOptions>;
-  /** Used longest ago first. */
+  /** Least recently used first. */
   readonly #kept = new Map<string, KeptPast>();
-  /** Of snapshots that are in memory anyway. */
+  /** Generations of snapshots that are in memory anyway. */
   readonly #ofHeld = new WeakMap<LoadedSnapshot, Generation>();
   readonly #failures = new Map<string, Failure>();
   readonly #wanted = new Map<string, Wanted>();
   readonly #manifests = new Map<string, Manifest>();
   readonly #released = new ReleasedMemory();
-  /** Callers who wait, those whose turn is next first. */
+  /** Callers that wait, in the order of their turns. */
   #turns: number[] = [];
   #loading = false;
   #list: { readonly publications: readonly Publication[]; readonly readAtMs: number } | null = null;
   #reading: Promise<readonly Publication[]> | null = null;
 
   /**
-   * @param source  the same store for the loader's thread.
-   * @param present what is in memory anyway, whose sections are taken over.
+   * @param source  the same store, for the loader's thread.
+   * @param present snapshots that are in memory anyway; their sections are reused.
    */
   constructor(
     store: SnapshotStore,
@@ -129,18 +129,18 @@ export class PastGenerations {
     this.#options = { listMs: 2_000, retryMs: 60_000, ...options };
   }
 
-  /** Bytes of what is kept and not in memory anyway. */
+  /** Bytes of the kept snapshots that are not in memory anyway. */
   get bytes(): number {
     const held = new Set(this.#present.held().flatMap(buffersOf));
     return bytesOf(this.#used().filter((buffer) => !held.has(buffer)));
   }
 
-  /** Ids of what is kept. */
+  /** Ids of the kept snapshots. */
   get kept(): readonly string[] {
     return [...this.#kept.keys()];
   }
 
-  /** @param msMax  how long to wait for the snapshot to be loaded. What is begun goes on, so that a later question finds it. */
+  /** @param msMax  longest time to wait for the snapshot. Loading goes on after that, so that a later question finds it. */
   async at(question: PastQuestion, msMax: number): Promise<PastAnswer> {
     const started = performance.now();
     const publications = await this.publications();
@@ -152,11 +152,11 @@ export class PastGenerations {
       return question.snapshotId === null ? { refusal: "out_of_range", earliest: earliest.at, latest: latest.at } : { refusal: "gone" };
     const answer = await this.of(publication, question.turn, msMax - (performance.now() - started));
     if (!("refusal" in answer && answer.refusal === "unreadable") || (await this.#isListed(publication))) return answer;
-    // It was withdrawn meanwhile: the list is another one, and each round ends with one snapshot less.
+    // It was withdrawn meanwhile, and the list was read again. This ends: each round has one snapshot less.
     return this.at(question, msMax - (performance.now() - started));
   }
 
-  /** As `at`, of a publication of the list. */
+  /** As `at`, for a publication of the list. */
   async of(publication: Publication, turn: number, msMax: number): Promise<PastAnswer> {
     const { id } = publication;
     const ready = this.#ready(id, turn);
@@ -171,7 +171,7 @@ export class PastGenerations {
     return { refusal: this.#failures.get(id)?.refusal ?? "loading" };
   }
 
-  /** What can be asked about, oldest first; null: the store does not answer, or its list is damaged. */
+  /** The publications that can be asked about, oldest first; null: the store does not answer, or its list is damaged. */
   async publications(): Promise<readonly Publication[] | null> {
     try {
       return await this.#publications();
@@ -181,7 +181,7 @@ export class PastGenerations {
     }
   }
 
-  /** Without loading the snapshot; null: it cannot be read now. */
+  /** The manifest, without loading the snapshot; null: it cannot be read now. */
   async manifest(id: string): Promise<Manifest | null> {
     const known = this.#manifests.get(id);
     if (known !== undefined) return known;
@@ -193,14 +193,14 @@ export class PastGenerations {
     return pastManifest(manifest);
   }
 
-  /** Call when the present holds other snapshots: frees what nobody refers to any more. */
+  /** Call when `present` holds other snapshots: frees memory that nothing refers to any more. */
   presentChanged(): Promise<void> {
     const used = this.#used();
     this.#released.watch(used);
     return this.#released.free(bytesOf(used));
   }
 
-  /** The list, which is read again after a while; while it cannot be read it is what it was. */
+  /** The list, which is read again after a while. While it cannot be read, the previous one is used. */
   async #publications(): Promise<readonly Publication[]> {
     const now = performance.now();
     if (this.#list !== null && now - this.#list.readAtMs < this.#options.listMs) return this.#list.publications;
@@ -220,14 +220,14 @@ export class PastGenerations {
     return this.#reading;
   }
 
-  /** Whether the list has it, read now. */
+  /** Whether the list still has the publication; reads the list again. */
   async #isListed({ id, at }: Publication): Promise<boolean> {
     this.#list = this.#list === null ? null : { ...this.#list, readAtMs: Number.NEGATIVE_INFINITY };
     const publications = await this.publications();
     return publications === null || publications.some((publication) => publication.id === id && publication.at === at);
   }
 
-  /** All memory that is in use, each once. */
+  /** All memory in use, each buffer once. */
   #used(): ArrayBufferLike[] {
     const all = [...this.#present.held(), ...[...this.#kept.values()].map(({ loaded }) => loaded)];
     return [...new Set(all.flatMap(buffersOf))];
@@ -248,7 +248,7 @@ export class PastGenerations {
     return kept.generation;
   }
 
-  /** Resolves when the snapshot was loaded or could not be; null: the caller waits for too many. */
+  /** Resolves when the snapshot was loaded or could not be loaded; null: the caller waits for too many. */
   #want(id: string, turn: number): Promise<void> | null {
     let wanted = this.#wanted.get(id);
     if (wanted?.turns.has(turn) !== true) {
@@ -274,13 +274,13 @@ export class PastGenerations {
       const wanted = this.#wanted.get(next.id);
       this.#wanted.delete(next.id);
       wanted?.end();
-      // Who has waited for it looks at it before it may go.
+      // Callers that waited for this snapshot use it before it may be dropped.
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#loading = false;
   }
 
-  /** One snapshot for each caller in turn. */
+  /** The next snapshot to load: one for each caller in turn. */
   #next(): { readonly id: string; readonly turn: number } | null {
     for (let turn = this.#turns.shift(); turn !== undefined; turn = this.#turns.shift()) {
       for (const [id, { turns }] of this.#wanted) {
@@ -313,7 +313,7 @@ export class PastGenerations {
     }
   }
 
-  /** Before it is loaded, so that no more are in memory at any time. */
+  /** Drops snapshots before the next one is loaded, so that the limits hold at any time. */
   #makeRoom({ sections }: Manifest, turn: number): void {
     const { snapshotsMax, bytesMax } = this.#options;
     const known = new Set(
@@ -328,8 +328,8 @@ export class PastGenerations {
   }
 
   /**
-   * Who asks for one more gives up one that it used itself, the one used longest ago; a caller without any takes it from who has most.
-   * So who walks through all days takes nothing from the others.
+   * The kept snapshot to drop: the least recently used one of the caller itself; if it has none, of the caller that has most. A caller that walks
+   * through all days thus takes nothing from the others.
    */
   #surplus(turn: number): string {
     const counts = new Map<number, number>();
@@ -341,7 +341,7 @@ export class PastGenerations {
   }
 }
 
-/** The publication that counted at that time, or the named one if it was there by then. */
+/** The publication in force at that time, or the named one if it was published by then. */
 function find(publications: readonly Publication[], { at, snapshotId }: PastQuestion): Publication | undefined {
   const time = publicationTime(at * 1_000);
   return publications.findLast((publication) => publication.at <= time && (snapshotId === null || publication.id === snapshotId));

@@ -1,14 +1,17 @@
-/** Shared memory that was given up is freed by the collector, which does not know how large it is: V8 does not count it. So it is counted here. */
+/**
+ * Counts shared memory that was dropped and not freed yet. The garbage collector frees it, but V8 does not count it, and so does not know how large
+ * it is.
+ */
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Of `globalThis.gc`, which exists with a flag only. */
+/** The type of `globalThis.gc`, which exists with a flag only. */
 type Collect = (options: { readonly type: "major"; readonly execution: "async" }) => Promise<void>;
 
 let collect: Collect | null = null;
 
-/** Collects everything that nobody refers to, in a turn of its own. The thread does nothing else meanwhile. */
+/** Collects all garbage, in a turn of its own. The thread does nothing else meanwhile. */
 export function collectGarbage(): Promise<void> {
   if (collect === null) {
     setFlagsFromString("--expose-gc");
@@ -24,7 +27,7 @@ export class ReleasedMemory {
   });
   #bytes = 0;
 
-  /** Counts these until they are freed; each once. */
+  /** Counts these buffers until they are freed; each once. */
   watch(buffers: Iterable<ArrayBufferLike>): void {
     for (const buffer of buffers) {
       if (this.#seen.has(buffer)) continue;
@@ -34,12 +37,12 @@ export class ReleasedMemory {
     }
   }
 
-  /** Bytes that were watched and are not freed yet. */
+  /** Bytes of watched buffers that are not freed yet. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Frees what nobody refers to, if there is any: more is watched than the bytes that are `used`. */
+  /** Frees unused memory, if there is any: if more bytes are watched than are `used`. */
   async free(used: number): Promise<void> {
     if (this.#bytes > used) await collectGarbage();
   }

@@ -1,4 +1,4 @@
-/** What a snapshot knows of each section: its columns, how they are checked and indexed, the tables over them, and the rows that a diff compares. */
+/** All properties of each section: its columns, their checks and indexes, the tables over them, and the rows that a diff compares. */
 
 import type { PrefixColumns, PrefixTrie } from "@netfacts/prefix-trie";
 import { AspaSet, VrpSet } from "@netfacts/rpki";
@@ -23,31 +23,31 @@ import { checkVrps, vrpPrefixes, vrpSetColumns, vrpsFormat } from "./sections/vr
 import type { KeyedTexts } from "./words/changed-word-index.ts";
 import type { WordIndex } from "./words/word-index.ts";
 
-/** Packs records into columns, whatever they are. */
+/** Packs records of any kind into columns. */
 type Pack<S extends ColumnSpec> = (...records: never[]) => Columns<S>;
 
 /** One section. `S`: its columns; `T`: its tables, which become members of a generation; `P`: how it is packed. */
 export interface SectionKind<S extends ColumnSpec, T extends object, P extends Pack<S> | null> {
   readonly format: SectionFormat<S>;
-  /** What `packSection` calls; null: whoever builds the section fills the columns itself. */
+  /** Used by `packSection`; null: the builder of the section fills the columns itself. */
   readonly pack: P;
   /** Throws `SectionFormatError`: columns that pass can be read without leaving their bounds. */
   check(columns: Columns<S>): void;
   /** The prefixes that are indexed; null: none are. */
   readonly prefixes: ((columns: Columns<S>) => PrefixColumns) | null;
-  /** Whether the operator chooses the form of its IPv4 index. The others have fewer prefixes, and the compact form. */
+  /** Whether the operator chooses the form of its IPv4 index. Other sections have fewer prefixes, and the compact form. */
   readonly ipv4IndexIsSet?: true;
-  /** The texts that search finds, one for each row, with its key; `isGrouped`: rows with the same text are found together. */
+  /** The texts that search finds, one per row, with the key of the row; `isGrouped`: rows with the same text are found together. */
   readonly texts?: { of(columns: Columns<S>): KeyedTexts; readonly isGrouped: boolean };
   /** Points at loaded columns; `trie` indexes `prefixes`, and must not be read where these are null. `words`: null if `texts` are not indexed. */
   tables(columns: Columns<S>, trie: PrefixTrie, overlay: RouteOverlay | null, words: WordIndex | null): T;
   /** The tables of a snapshot without the section. */
   readonly none: { readonly [N in keyof T]: null };
-  /** The rows that two snapshots are compared by, ascending by key. */
+  /** The rows that a comparison of two snapshots uses, ascending by key. */
   rows(tables: T): Iterable<SectionRow>;
 }
 
-/** Infers what a kind is made of. */
+/** Infers the type parameters of a kind. */
 function kind<S extends ColumnSpec, T extends object, P extends Pack<S> | null>(of: SectionKind<S, T, P>): SectionKind<S, T, P> {
   return of;
 }
@@ -149,14 +149,14 @@ export type SectionRecord<S extends SectionName> = Kinds[S]["pack"] extends (rec
 
 interface Packed<S extends SectionName> {
   readonly columns: SectionColumns<S>;
-  /** The object of the section, as `columnPieces` gives it. */
+  /** The object of the section, in the pieces of `columnPieces`. */
   readonly pieces: Uint8Array[];
 }
 
 /** Packs a section. `records` are what its `pack` takes. */
 export function packSection<S extends PackedSection>(name: S, ...records: Parameters<Exclude<Kinds[S]["pack"], null>>): Packed<S> {
   const { format, pack } = kindOf(name);
-  // The signature says what the compiler cannot follow here: the section has a pack, which takes these records and gives its columns.
+  // The cast is safe by the signature: the section has a pack, which takes these records and returns its columns.
   const columns = (pack as (...records: unknown[]) => Columns<ColumnSpec>)(...records);
   return { columns: columns as SectionColumns<S>, pieces: columnPieces(format, columns) };
 }
@@ -164,13 +164,13 @@ export function packSection<S extends PackedSection>(name: S, ...records: Parame
 type TablesOf<S extends SectionName> = ReturnType<Kinds[S]["tables"]>;
 type AllTables = { [S in SectionName]: (tables: TablesOf<S>) => void }[SectionName] extends (tables: infer T) => void ? T : never;
 
-/** The tables of a snapshot by their names; null where it has no such section. */
+/** The tables of a snapshot by name; null: it has no such section. */
 export type SectionTables = { readonly [N in keyof AllTables]: AllTables[N] | null };
 
-/** A kind whatever its section: only names and formats are known. */
+/** The kind of any section: only names and formats are known. */
 export type AnySectionKind = SectionKind<ColumnSpec, object, Pack<ColumnSpec> | null>;
 
-/** The kind of a section that is known by its name at run time alone. */
+/** The kind of a section whose name is known only at run time. */
 export function kindOf(name: SectionName): AnySectionKind {
   return sectionKinds[name] as unknown as AnySectionKind;
 }

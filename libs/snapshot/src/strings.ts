@@ -1,7 +1,7 @@
 /** A table of strings as two columns: UTF-8 bytes and where each string starts. */
 
 export interface StringColumns {
-  /** One more than there are strings. */
+  /** One item more than there are strings. */
   readonly start: Uint32Array;
   readonly bytes: Uint8Array;
 }

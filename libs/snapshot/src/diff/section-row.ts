@@ -1,13 +1,13 @@
-/** A row that two snapshots are compared by: what names it, what may differ about it, and keys that ascend as sections do. */
+/** A row for comparing two snapshots: its identity, the values that may differ, and a key that ascends as sections do. */
 
 import type { Address, Prefix } from "@netfacts/address";
 
 export interface SectionRow {
-  /** What rows of two snapshots are matched by; ascends from row to row. */
+  /** Rows of two snapshots match if their keys are equal; ascends from row to row. */
   readonly key: string;
   /** Names the row, for people and programs. */
   readonly identity: Readonly<Record<string, unknown>>;
-  /** What may change while it stays the same row: plain values, and lists of them. */
+  /** Values that may change while it stays the same row: plain values, and lists of them. */
   readonly value: Readonly<Record<string, unknown>>;
 }
 
@@ -15,7 +15,7 @@ export function byKey(a: SectionRow, b: SectionRow): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 }
 
-/** Ascends as prefixes do in a section: by address, then by length. */
+/** Sorts as prefixes do in a section: by address, then by length. */
 export function prefixKey(prefix: Prefix): string {
   return `${addressKey(prefix)} ${numberKey(prefix.length, 3)}`;
 }
@@ -28,7 +28,7 @@ function hex(word: number): string {
   return word.toString(16).padStart(8, "0");
 }
 
-/** Digits enough for any AS number, unless told otherwise. */
+/** @param digits  default: enough for any AS number. */
 export function numberKey(value: number, digits = 10): string {
   return String(value).padStart(digits, "0");
 }

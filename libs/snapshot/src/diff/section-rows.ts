@@ -1,4 +1,4 @@
-/** The rows of sections that two snapshots are compared by. */
+/** The rows of sections for comparing two snapshots. */
 
 import { formatAddress, formatPrefix } from "@netfacts/address";
 import type { AspaSet, VrpSet } from "@netfacts/rpki";
@@ -9,7 +9,7 @@ import type { RouteOrigin, RouteTable } from "../lookup/route-table.ts";
 import { secondsTimestamp } from "../seconds-timestamp.ts";
 import { addressKey, byKey, numberKey, prefixKey, type SectionRow } from "./section-row.ts";
 
-/** A row for each origin of each prefix. When it was seen is left out: last_seen moves with every table. */
+/** One row per prefix and origin. The times of first and last sight are left out: last_seen moves with every table. */
 export function* routeRows(routes: RouteTable): Generator<SectionRow> {
   const { base } = routes.prefixes;
   for (let entry = 0; entry < base.size; entry++) {
@@ -48,7 +48,7 @@ export function* aspaRows(aspas: AspaSet): Generator<SectionRow> {
   }
 }
 
-/** Opaque ids are left out: registries may write all of them anew from one day to the next. */
+/** Opaque ids are left out: registries may replace all of them from one day to the next. */
 export function* allocationRows(allocations: AllocationTable): Generator<SectionRow> {
   const rows: SectionRow[] = [];
   for (let record = 0; record < allocations.size; record++) {

@@ -1,11 +1,11 @@
-/** What differs between two snapshots, section by section and row by row. */
+/** The differences between two snapshots, section by section and row by row. */
 
 import { type Generation, sectionsOf } from "../generation.ts";
 import { type SectionEntry, type SectionName, sectionNames } from "../manifest.ts";
 import { kindOf } from "../section-kinds.ts";
 import type { SectionRow } from "./section-row.ts";
 
-/** One difference: what names the row, and its values on both sides, null on the side where it is not. */
+/** One difference: the identity of the row, and its values on both sides; null: the side does not have the row. */
 export interface SnapshotChange {
   readonly section: SectionName;
   readonly change: "added" | "removed" | "changed";
@@ -14,10 +14,10 @@ export interface SnapshotChange {
   readonly to: SectionRow["value"] | null;
 }
 
-/** How a section of two snapshots compares before a row is read. */
+/** Comparison of a section of two snapshots that reads no rows. */
 export interface SectionPair {
   readonly section: SectionName;
-  /** null where that snapshot has no such section. */
+  /** null: that snapshot has no such section. */
   readonly from: SectionEntry | null;
   readonly to: SectionEntry | null;
   /** Both name the same object, so that no row differs. */
@@ -36,9 +36,9 @@ export function sectionPairs(from: Generation, to: Generation): SectionPair[] {
 }
 
 /**
- * The differences of one section in its order; a section that one side does not have counts as empty there.
+ * The differences of one section, in its order; a section that one side does not have counts as empty there.
  *
- * Cost: one pass over both sides, some microseconds a row; holds one row of each side, of allocations all.
+ * Cost: one pass over both sides, some microseconds per row. Holds one row of each side; for allocations, all rows.
  */
 export function* sectionChanges(from: Generation, to: Generation, section: SectionName): Generator<SnapshotChange> {
   if (from.manifest.sections[section]?.object === to.manifest.sections[section]?.object) return;
