@@ -1,4 +1,4 @@
-/** The registries' records, found by address, prefix and AS number. */
+/** The records of the registries, found by address, prefix and AS number. */
 
 import { type Address, compareAddresses, firstAddress, lastAddress, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
@@ -6,25 +6,25 @@ import { countryText } from "../country-code.ts";
 import { type AllocationStatus, type AllocationsColumns, noHolder, type Registry, registries, statuses } from "../sections/allocations.ts";
 import { stringAt } from "../strings.ts";
 
-/** What a registry says of a block of addresses. */
+/** A registry's record of a block of addresses. */
 export interface AllocationEntry {
   readonly registry: Registry;
   readonly status: AllocationStatus;
-  /** Two letters as published (`EU` and `AP` too); null = none told. */
+  /** Two letters as published (`EU` and `AP` too); null: not given. */
   readonly country: string | null;
   /** Inclusive bounds as published. */
   readonly start: Address;
   readonly end: Address;
-  /** `YYYY-MM-DD`, null = none told. */
+  /** `YYYY-MM-DD`; null: not given. */
   readonly date: string | null;
-  /** Index of the holder, null where the file tells none. */
+  /** Index of the holder; null: the file does not give one. */
   readonly holder: number | null;
 }
 
-/** What a registry says of an AS number. */
+/** A registry's record of an AS number. */
 export interface AsnEntry extends Omit<AllocationEntry, "start" | "end"> {}
 
-/** Those who share an opaque id within one file. */
+/** The records that share an opaque id within one file. */
 export interface Holder {
   readonly id: string;
   /** AS numbers, ascending. */
@@ -33,17 +33,17 @@ export interface Holder {
   readonly records: Uint32Array;
 }
 
-/** How a prefix lies to the registries' blocks. */
+/** How a prefix relates to the blocks of the registries. */
 export type AllocationRelation = "equal" | "within" | "contains" | "crosses" | "none";
 
-/** Record numbers of a relation, read in part: a short prefix touches them by the 100,000. */
+/** Record numbers of a relation, which can be read in part: a short prefix touches hundreds of thousands of them. */
 export interface RelatedRecords {
   readonly length: number;
-  /** As of an array. */
+  /** As `Array.prototype.slice`. */
   slice(start: number, end: number): number[];
 }
 
-/** Immutable; safe from any thread. Record numbers hold for this table only. */
+/** Immutable; safe from any thread. Record numbers are valid for this table only. */
 export class AllocationTable {
   readonly #columns: AllocationsColumns;
   readonly #trie: PrefixTrie;
@@ -53,12 +53,12 @@ export class AllocationTable {
     this.#trie = trie;
   }
 
-  /** Records of addresses: numbered 0 to size − 1, in address order. */
+  /** Number of address records: they are numbered 0 to size − 1, in address order. */
   get size(): number {
     return this.#columns.registry.length;
   }
 
-  /** The most specific CIDR of any record that holds the address, -1 when none does: what a cache may go by. */
+  /** The most specific CIDR of any record that holds the address, usable as a cache key; -1 when none does. */
   cidr(address: Address): number {
     return this.#trie.longest(address);
   }
@@ -75,11 +75,11 @@ export class AllocationTable {
   }
 
   /**
-   * Records that the prefix equals, lies in, contains or crosses. Equal and within: one record wins for every address of the prefix. They
-   * give the records that hold the whole of it, the winner first. Contains and crosses give all that touch it, in address order; those that
-   * hold the whole of it come last, the one that wins over the others first.
+   * Records that the prefix equals, lies in, contains or crosses. Equal and within: one record wins for every address of the prefix, and the result
+   * has the records that hold the whole of it, the winner first. Contains and crosses: the result has all records that touch the prefix, in address
+   * order; those that hold the whole of it come last, the one that wins over the others first.
    *
-   * Cost: some searches, however many records the prefix touches. If a record holds the whole prefix, also a step for each CIDR inside it.
+   * Cost: a few searches, however many records the prefix touches. If a record holds the whole prefix, also a step for each CIDR inside it.
    */
   relation(prefix: Prefix): { relation: AllocationRelation; records: RelatedRecords } {
     const around = this.#recordsUp(this.#trie.covering(prefix));
@@ -91,7 +91,7 @@ export class AllocationTable {
       const equal = compareAddresses(start, first) === 0 && compareAddresses(end, last) === 0;
       return { relation: equal ? "equal" : "within", records: around };
     }
-    // Records that touch the prefix begin in it, or before it and reach into it.
+    // Records that touch the prefix begin in it, or begin before it and reach into it.
     const from = this.#countBelow(first, "before");
     const to = this.#countBelow(last, "at or before");
     const before = this.recordsAt(first).filter((record) => record < from);
@@ -100,7 +100,7 @@ export class AllocationTable {
     return { relation: before.length > 0 || after ? "crosses" : "contains", records: touching(before, from, to, around) };
   }
 
-  /** Whether a record that holds the whole prefix loses some of it to a record that holds a part. */
+  /** Whether a record that holds the whole prefix loses some of it to a record that holds only a part. */
   #losesInside(winner: number, prefix: Prefix): boolean {
     const { cidr_start, cidr_record, rank } = this.#columns;
     const { start, end } = this.#trie.moreSpecifics(prefix);
@@ -110,7 +110,10 @@ export class AllocationTable {
     return false;
   }
 
-  /** One past the last record that begins before the address, or also at it; of another family none does. */
+  /**
+   * The number of the first record that does not begin before the address ("before"), or at or before it ("at or before"). Records of the other
+   * family are not counted.
+   */
   #countBelow(address: Address, which: "before" | "at or before"): number {
     const ipv4 = this.#columns.ipv4_records[0] as number;
     const bound = which === "before" ? 0 : 1;
@@ -142,7 +145,7 @@ export class AllocationTable {
     };
   }
 
-  /** What the registries say of an AS number; null when nothing. */
+  /** The registry's record of an AS number; null: there is none. */
   asn(asn: number): AsnEntry | null {
     const columns = this.#columns;
     let low = 0;
@@ -156,7 +159,7 @@ export class AllocationTable {
     return null;
   }
 
-  /** Every run of AS numbers that one record decides, ascending. */
+  /** Every run of AS numbers with the same winning record, ascending. */
   *asnRuns(): Generator<AsnEntry & { readonly first: number; readonly last: number }> {
     const { as_first, as_last } = this.#columns;
     for (let run = 0; run < as_first.length; run++)
@@ -201,10 +204,10 @@ export class AllocationTable {
   }
 }
 
-/** The numbers `before` in ascending order, then those from `from` to `to - 1`, but for those `around`, which come last. */
+/** The numbers `before` in ascending order, then those from `from` to `to - 1`, except for those `around`, which come last. */
 function touching(before: readonly number[], from: number, to: number, around: readonly number[]): RelatedRecords {
   const ahead = before.filter((record) => !around.includes(record)).sort(ascending);
-  // They follow each other: of the records that begin with the prefix, those that reach to its end or beyond.
+  // These are consecutive: of the records that begin with the prefix, those that reach to its end or beyond.
   const skipped = around.filter((record) => record >= from);
   const skippedFrom = Math.min(to, ...skipped);
   const inside = ahead.length + to - from - skipped.length;

@@ -11,7 +11,7 @@ export class AsNameTable {
 
   #words: WordIndex | null;
 
-  /** @param words as the loader built them; null: they are built when they are asked for. */
+  /** @param words  from the loader; null: built at the first request. */
   constructor(columns: AsNamesColumns, words: WordIndex | null = null) {
     this.#columns = columns;
     this.#words = words;
@@ -21,7 +21,7 @@ export class AsNameTable {
     return this.#columns.asn.length;
   }
 
-  /** The name, null when no source tells one. */
+  /** The name; null: no source gives one. */
   lookupName(asn: number): string | null {
     const at = this.rowOf(asn);
     return at < 0 ? null : this.nameAt(at);
@@ -47,7 +47,7 @@ export class AsNameTable {
     for (let row = 0; row < this.size; row++) yield this.nameAt(row);
   }
 
-  /** The index of the names' words, in steps if it is not built yet. */
+  /** The index of the words of all names; builds it in steps if it is not built yet. */
   *words(): Generator<void, WordIndex> {
     this.#words ??= new WordIndex(yield* buildWordIndex(this.texts(), { grouped: false }));
     return this.#words;

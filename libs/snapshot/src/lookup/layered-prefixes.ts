@@ -1,30 +1,30 @@
-/** Base prefixes with an overlay of changes on top, read as one set. */
+/** Base prefixes with an overlay of changes, read as one set. */
 
 import type { Address, AddressList, Prefix } from "@netfacts/address";
 import type { EntryRange, PrefixTrie } from "@netfacts/prefix-trie";
 
-/** Prefixes that hold this many others have their share summed once. */
+/** The share of a prefix that holds at least this many others is computed only once. */
 const rememberedFrom = 4_096;
 
 /**
- * Two tries read as one. An overlay entry replaces the base entry of the same prefix; `removed` marks overlay entries that
- * withdraw theirs. Entries are numbered: the base's as they are, the overlay's after them.
+ * Two tries read as one. An overlay entry replaces the base entry of the same prefix; `removed` marks overlay entries that withdraw it. Numbers of
+ * entries: base entries keep theirs, overlay entries follow.
  *
- * Reads allocate nothing but the lists they return, and the shares that are kept. Immutable otherwise; safe from any thread.
+ * Reads allocate nothing except the lists that they return and the shares that are kept. Immutable otherwise; safe from any thread.
  */
 export class LayeredPrefixes {
   readonly base: PrefixTrie;
   readonly overlay: PrefixTrie | null;
   readonly #removed: Uint8Array;
-  /** 1 where an overlay entry stands for the base entry. */
+  /** 1 for a base entry that the overlay replaces. */
   readonly #replaced: Uint8Array | null;
-  /** Those base entries, ascending. */
+  /** The replaced base entries, ascending. */
   readonly #replacedEntries: Uint32Array;
-  /** For each overlay entry, how many base entries come before its prefix. */
+  /** For each overlay entry, the number of base entries before its prefix. */
   readonly #baseBefore: Uint32Array;
-  /** For each overlay entry, and the end, how many overlay entries before it are not removed. */
+  /** For each overlay entry, and for the end, the number of overlay entries before it that are not removed. */
   readonly #shownBefore: Uint32Array;
-  /** By prefix. Few prefixes hold so many others that their share is kept, so there is no bound. */
+  /** Shares by prefix. Unbounded: few prefixes hold so many others that their share is kept. */
   readonly #shares = new Map<string, number>();
 
   /** `removed` has one byte per overlay entry: 1 = the prefix is withdrawn. */
@@ -56,7 +56,7 @@ export class LayeredPrefixes {
     return this.#deeper(this.#visibleBase(this.base.longest(address)), this.#visibleOverlay(this.overlay.longest(address)));
   }
 
-  /** `longest` of every address of a list, into as many `entries`; costs less than one after the other. */
+  /** `longest` of every address of a list, written to `entries`, which has the same length; costs less than single lookups. */
   longestOfList(list: AddressList, entries: Int32Array): void {
     if (this.overlay === null) this.base.longestOfList(list, entries);
     else for (let index = 0; index < list.count; index++) entries[index] = this.longest(list.at(index));
@@ -87,7 +87,7 @@ export class LayeredPrefixes {
     return this.#deeper(this.#visibleBase(base), this.#visibleOverlay(over));
   }
 
-  /** Entries strictly inside the prefix, ascending by (address, length), without the first `skipped`, which cost a search together. */
+  /** Entries strictly inside the prefix, ascending by (address, length), without the first `skipped`; skipping costs one search in all. */
   *moreSpecifics(prefix: Prefix, skipped = 0): Generator<number> {
     const inBase = this.base.moreSpecifics(prefix);
     if (this.overlay === null) {
@@ -104,10 +104,10 @@ export class LayeredPrefixes {
     }
   }
 
-  /** Where the entries of two ranges, read as one, go on after the first `skipped`. */
+  /** Positions in both ranges, read as one, after the first `skipped` entries. */
   #skip(inBase: EntryRange, inOverlay: EntryRange, skipped: number): { base: number; over: number } {
     const first = this.#visibleBaseBefore(inBase.start);
-    /** How many entries of both come before this one of the overlay. */
+    /** Entries of both ranges that come before this overlay entry. */
     const rank = (over: number) =>
       this.#visibleBaseBefore(this.#baseBefore[over] as number) - first + this.#visibleOverlayIn(inOverlay.start, over);
     const next = firstIndex(inOverlay.start, inOverlay.end, (over) => rank(over) > skipped);
@@ -115,19 +115,19 @@ export class LayeredPrefixes {
     const over = next - 1;
     const left = skipped - rank(over);
     const base = this.#baseBefore[over] as number;
-    // What is left to skip after the overlay's entry is of the base alone.
+    // The entries that remain to be skipped after this overlay entry are all in the base.
     return left === 0
       ? { base, over }
       : { base: this.#baseAt(this.#visibleBaseBefore(base) + left - this.#visibleOverlayIn(over, next)), over: next };
   }
 
-  /** How many base entries before this one the overlay does not replace. */
+  /** The number of base entries before this one that the overlay does not replace. */
   #visibleBaseBefore(entry: number): number {
     const entries = this.#replacedEntries;
     return entry - firstIndex(0, entries.length, (index) => (entries[index] as number) >= entry);
   }
 
-  /** The base entry before which so many are not replaced. */
+  /** The base entry that has exactly `visible` entries before it that are not replaced. */
   #baseAt(visible: number): number {
     const entries = this.#replacedEntries;
     return visible + firstIndex(0, entries.length, (index) => (entries[index] as number) - index > visible);
@@ -137,7 +137,7 @@ export class LayeredPrefixes {
     return (this.#shownBefore[end] as number) - (this.#shownBefore[start] as number);
   }
 
-  /** How many entries lie strictly inside the prefix. Costs a few searches. */
+  /** The number of entries strictly inside the prefix. Costs a few searches. */
   countMoreSpecifics(prefix: Prefix): number {
     const { start, end } = this.base.moreSpecifics(prefix);
     if (this.overlay === null) return end - start;
@@ -146,8 +146,8 @@ export class LayeredPrefixes {
   }
 
   /**
-   * Share of the prefix's space that the entries strictly inside it hold, 0 to 1. Cost: a step for each of them that no other covers;
-   * for a prefix that holds many, only the first time.
+   * Share of the prefix's space that the entries strictly inside it hold, 0 to 1. Cost: a step for each of them that no other covers; for a prefix
+   * that holds many, only the first time.
    */
   coveredShare(prefix: Prefix): number {
     const { start, end } = this.base.moreSpecifics(prefix);
@@ -173,7 +173,7 @@ export class LayeredPrefixes {
         continue;
       }
       const inside = this.overlay.prefixAt(over);
-      // In place of what the base has inside it, unless an entry of the base holds it.
+      // Replaces what the base has inside this prefix, unless a base entry inside the range covers it.
       if (this.#visibleBase(this.base.covering(inside)) < inBase.start)
         share += 2 ** (prefix.length - inside.length) - this.#baseShare(this.base.moreSpecifics(inside), prefix.length);
       over = this.overlay.end(over);
@@ -181,7 +181,7 @@ export class LayeredPrefixes {
     return share;
   }
 
-  /** Share of a prefix of this length that the base entries of a range hold which are not replaced. */
+  /** Share of a prefix of this length that the base entries of a range hold, without replaced entries. */
   #baseShare({ start, end }: EntryRange, length: number): number {
     const { base } = this;
     let share = 0;
@@ -213,7 +213,7 @@ export class LayeredPrefixes {
     return at;
   }
 
-  /** Both hold the same address, so the longer is the more specific; equal ones cannot be: the overlay's replaces the base's. */
+  /** Both hold the same address, so the longer one is more specific. They cannot be equal: the overlay entry would have replaced the base entry. */
   #deeper(base: number, over: number): number {
     if (over < 0) return base;
     const layered = this.base.size + over;
@@ -226,7 +226,7 @@ export class LayeredPrefixes {
   }
 }
 
-/** The first index from `start` on for which `isOne` holds, as for all after it; `end` where there is none. */
+/** The first index from `start` on for which `isOne` holds; it must hold for all later ones too. `end` if there is none. */
 function firstIndex(start: number, end: number, isOne: (index: number) => boolean): number {
   let low = start;
   let high = end;

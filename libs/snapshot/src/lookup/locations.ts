@@ -19,7 +19,7 @@ import {
 import { stringAt } from "../strings.ts";
 import { searchAscending } from "./route-table.ts";
 
-/** `observed`: null if the network itself says it. */
+/** `observed`: null if the location comes from the network itself. */
 export interface LocationFound extends PlaceNames {
   readonly observed: Observed | null;
 }
@@ -34,7 +34,7 @@ export class LocationTable {
     this.#trie = trie;
   }
 
-  /** The most specific entry that holds the address, -1 when none does: what a cache may go by. */
+  /** The most specific entry that holds the address, usable as a cache key; -1 when none does. */
   entry(address: Address): number {
     return this.#trie.longest(address);
   }
@@ -45,7 +45,7 @@ export class LocationTable {
     return end > start;
   }
 
-  /** The location of an address, null when no entry holds it, or when the most specific one has no place. */
+  /** The location of an address; null when no entry holds it, or the most specific one has no place. */
   lookupLocation(address: Address): LocationFound | null {
     const entry = this.entry(address);
     return entry < 0 ? null : this.#location(entry);
@@ -67,7 +67,7 @@ export class LocationTable {
     for (let entry = 0; entry < this.#trie.size; entry++) yield this.#record(entry);
   }
 
-  /** The rows that two snapshots are compared by. */
+  /** The rows that a comparison of two snapshots uses. */
   *rows(): Generator<SectionRow> {
     const nowhere: PlaceNames = { country: null, region: null, city: null };
     for (const { prefix, place, observed } of this.records())
@@ -97,7 +97,7 @@ export class LocationTable {
   }
 }
 
-/** What a diff shows of an observation: not how often and when, which changes all the time. */
+/** The values of an observation that a diff shows. Count and time are left out, as they change all the time. */
 function observedValue(observed: Observed | undefined): object {
   if (observed === undefined) return { basis: "geofeed" };
   const { latitude, longitude, radiusKm } = observed;

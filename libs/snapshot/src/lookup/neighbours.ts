@@ -1,4 +1,4 @@
-/** Neighbours of an AS: which others stand next to it on the paths that peers announced. */
+/** Neighbours of an AS: the ASes next to it on the paths that peers announced. */
 
 import { linkSeen, type RoutesColumns, tellsPaths } from "../sections/routes.ts";
 
@@ -6,29 +6,29 @@ import { linkSeen, type RoutesColumns, tellsPaths } from "../sections/routes.ts"
 export interface Neighbour {
   readonly asn: number;
   /**
-   * The side on which it stands on more paths, left of a tie. Being left only where it is the collector's own peer says nothing of
-   * its place: such a neighbour is `uncertain`, or right where it was seen there too.
+   * The side on which it is on more paths; left if equal. Where it is left only as the collector's own peer, this says nothing of its place: such a
+   * neighbour is `uncertain`, or right if it was seen there too.
    */
   readonly position: "left" | "right" | "uncertain";
-  /** Paths on which it stands there: one per prefix, peer and AS path. */
+  /** Paths on which it is on this side: one per prefix, peer and AS path. */
   readonly pathsLeft: number;
   readonly pathsRight: number;
   readonly ipv4: boolean;
   readonly ipv6: boolean;
 }
 
-/** The neighbours of an AS as sums, and the most frequent ones. */
+/** Counts of the neighbours of an AS, and the most frequent neighbours. */
 export interface NeighbourSummary {
   readonly counts: { readonly left: number; readonly right: number; readonly uncertain: number };
-  /** Of all neighbours together. */
+  /** Sums over all neighbours. */
   readonly pathsLeft: number;
   readonly pathsRight: number;
-  /** Those on the most paths first, then by number. */
+  /** Most paths first, then by number. */
   readonly most: readonly Neighbour[];
 }
 
 /**
- * The neighbours of an AS, ascending by number; null where the section does not tell any AS's.
+ * The neighbours of an AS, ascending by number; null if the section has no neighbours of any AS.
  *
  * Cost: two searches, and a step and an object per neighbour.
  */
@@ -40,7 +40,7 @@ export function neighboursOf(section: RoutesColumns, asn: number): Neighbour[] |
 }
 
 /**
- * Null where the section does not tell any AS's neighbours.
+ * Summarises the neighbours of an AS; null if the section has no neighbours of any AS.
  *
  * Cost: two searches, and two steps per neighbour; objects for `limit` of them.
  */
@@ -58,7 +58,7 @@ export function summariseNeighbours(section: RoutesColumns, asn: number, limit: 
     pathsRight += pathsOf(right);
     totals.push(pathsOf(left) + pathsOf(right));
   });
-  // What as many as are shown have at least: the others need no object.
+  // The least number of paths among the neighbours that are shown: those with fewer need no object.
   const least = limit < totals.length ? (Float64Array.from(totals).sort()[totals.length - limit] ?? Number.POSITIVE_INFINITY) : 0;
   const most: Neighbour[] = [];
   walk(section, asn, (other, left, right) => {
@@ -68,7 +68,7 @@ export function summariseNeighbours(section: RoutesColumns, asn: number, limit: 
   return { counts, pathsLeft, pathsRight, most: most.slice(0, limit) };
 }
 
-/** Visits each neighbour with the pair in which it stands left, and that in which it stands right; −1 = in none. */
+/** Visits each neighbour with the index of the pair in which it is left, and of the one in which it is right; −1: there is none. */
 function walk(section: RoutesColumns, asn: number, visit: (other: number, left: number, right: number) => void): void {
   const { link_left, link_right, link_by_right } = section;
   const size = link_left.length;

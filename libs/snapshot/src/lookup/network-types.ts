@@ -1,4 +1,4 @@
-/** What lists say of the kind of network, by address and by AS number. */
+/** Network types that lists give for addresses and AS numbers. */
 
 import { type Address, formatPrefix, type Prefix } from "@netfacts/address";
 import type { PrefixTrie } from "@netfacts/prefix-trie";
@@ -31,7 +31,7 @@ export class NetworkTypeTable {
     this.#hasStatements = hasStatements(columns);
   }
 
-  /** The most specific entry that holds the address, -1 when none does: what a cache may go by. */
+  /** The most specific entry that holds the address, usable as a cache key; -1 when none does. */
   entry(address: Address): number {
     return this.#trie.longest(address);
   }
@@ -42,7 +42,7 @@ export class NetworkTypeTable {
     return end > start;
   }
 
-  /** What is said of an address: of each basis the statement of the most specific prefix. The longest prefix first, then by basis. */
+  /** The statements about an address: for each basis, that of the most specific prefix. Longest prefix first, then by basis. */
   ofAddress(address: Address): PrefixStatement[] {
     const found: PrefixStatement[] = [];
     const bases = new Set<string>();
@@ -56,24 +56,24 @@ export class NetworkTypeTable {
     return found;
   }
 
-  /** What is said of an AS number, by basis. */
+  /** The statements about an AS number, by basis. */
   ofAs(asn: number): NetworkTypeStatement[] {
     const at = searchAscending(this.#columns.as_number, asn);
     return at < 0 ? [] : this.#ofAs(at);
   }
 
-  /** Every prefix with what is said of it, ascending. */
+  /** Every prefix with its statements, ascending. */
   *prefixes(): Generator<[prefix: Prefix, said: NetworkTypeStatement[]]> {
     for (let entry = 0; entry < this.#trie.size; entry++) yield [this.#trie.prefixAt(entry), this.#ofPrefix(entry)];
   }
 
-  /** Every AS number with what is said of it, ascending. */
+  /** Every AS number with its statements, ascending. */
   *asns(): Generator<[asn: number, said: NetworkTypeStatement[]]> {
     const { as_number } = this.#columns;
     for (let at = 0; at < as_number.length; at++) yield [as_number[at] as number, this.#ofAs(at)];
   }
 
-  /** The rows that two snapshots are compared by. */
+  /** The rows that a comparison of two snapshots uses. */
   *rows(): Generator<SectionRow> {
     for (const [prefix, said] of this.prefixes())
       yield { key: prefixKey(prefix), identity: { prefix: formatPrefix(prefix) }, value: { network_types: said } };
@@ -112,7 +112,7 @@ export class NetworkTypeTable {
     };
   }
 
-  /** What an object of an earlier writer says. */
+  /** Reads the statement from an object of an earlier writer. */
   #operators(types: Uint8Array, confidences: Uint8Array, at: number): NetworkTypeStatement[] {
     const code = types[at] as number;
     if (code === noType) return [];

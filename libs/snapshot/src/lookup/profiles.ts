@@ -12,7 +12,7 @@ export class ProfileTable {
 
   #words: WordIndex | null;
 
-  /** @param words as the loader built them; null: they are built when they are asked for. */
+  /** @param words  from the loader; null: built at the first request. */
   constructor(columns: ProfilesColumns, words: WordIndex | null = null) {
     this.#columns = columns;
     this.#words = words;
@@ -22,7 +22,7 @@ export class ProfileTable {
     return this.#columns.asn.length;
   }
 
-  /** What is known of an AS, null when nothing. */
+  /** The profile of an AS; null: there is none. */
   lookupProfile(asn: number): Profile | null {
     const at = searchAscending(this.#columns.asn, asn);
     return at < 0 ? null : this.#profile(at);
@@ -33,7 +33,7 @@ export class ProfileTable {
     return this.#columns.asn;
   }
 
-  /** The organisation of a row; null when no source tells one. */
+  /** The organisation of a row; null: no source gives one. */
   organisationAt(row: number): string | null {
     return stringAt({ start: this.#columns.organisation_start, bytes: this.#columns.organisation_bytes }, row) || null;
   }
@@ -43,7 +43,7 @@ export class ProfileTable {
     for (let row = 0; row < this.size; row++) yield this.organisationAt(row);
   }
 
-  /** The index of the organisations' words, in steps if it is not built yet. */
+  /** The index of the words of all organisations; builds it in steps if it is not built yet. */
   *words(): Generator<void, WordIndex> {
     this.#words ??= new WordIndex(yield* buildWordIndex(this.texts(), { grouped: true }));
     return this.#words;

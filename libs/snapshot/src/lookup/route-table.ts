@@ -6,7 +6,7 @@ import { originKind, type RoutesColumns, tellsPaths, tellsSeen } from "../sectio
 import { LayeredPrefixes } from "./layered-prefixes.ts";
 import { type Neighbour, type NeighbourSummary, neighboursOf, summariseNeighbours } from "./neighbours.ts";
 
-/** How many peers see something: of those with a full feed, and of the others. */
+/** Number of peers that see something: full-feed peers, and others. */
 export interface PeerCounts {
   readonly full: number;
   readonly partial: number;
@@ -20,19 +20,19 @@ export interface RouteOrigin extends PeerCounts {
   readonly asSet: readonly number[] | null;
 }
 
-/** What an AS originates: a row per prefix, in prefix order. Views of the section where they can be. */
+/** The prefixes that an AS originates: one row each, in prefix order. Views of the section where possible. */
 export interface OriginatedRows {
   readonly entry: Uint32Array;
-  /** Full-feed peers that see the prefix with this origin, and the others. */
+  /** Peers that see the prefix with this origin: full-feed peers, and others. */
   readonly full: Uint16Array;
   readonly partial: Uint16Array;
 }
 
 /** The ASes next to an origin on the paths to a prefix. */
 export interface Upstreams {
-  /** Paths to the prefix and origin, those without any upstream among them; 65,535 = that or more, as below. */
+  /** Paths to the prefix and origin, including those without any upstream. 65,535 = that or more; so are the `paths` of items. */
   readonly paths: number;
-  /** The most frequent first, then by number; as many as the importer keeps. */
+  /** Most frequent first, then by number; as many as the importer keeps. */
   readonly items: readonly { readonly asn: number; readonly paths: number }[];
 }
 
@@ -48,12 +48,12 @@ export interface RouteLayer {
   readonly trie: PrefixTrie;
 }
 
-/** Changes on top of a section: complete routes by prefix, or their withdrawal (one byte per entry, 1 = withdrawn). */
+/** Changes to a section: complete routes by prefix, or their withdrawal (one byte per entry, 1 = withdrawn). */
 export interface RouteOverlay extends RouteLayer {
   readonly removed: Uint8Array;
 }
 
-/** Immutable; safe from any thread. Entry numbers hold for this table only. */
+/** Immutable; safe from any thread. Entry numbers are valid for this table only. */
 export class RouteTable {
   readonly prefixes: LayeredPrefixes;
   readonly #base: RoutesColumns;
@@ -80,7 +80,7 @@ export class RouteTable {
     return columns.prefix_full[at] as number;
   }
 
-  /** Every origin of an entry, most seen first, AS_SETs among them. */
+  /** Every origin of an entry, including AS_SETs, most seen first. */
   origins(entry: number): RouteOrigin[] {
     const [columns, at] = this.#place(entry);
     const list: RouteOrigin[] = [];
@@ -89,7 +89,7 @@ export class RouteTable {
     return list;
   }
 
-  /** How many origins the prefix has, one that its path does not name among them; AS_SETs stand apart. */
+  /** Number of origins of the prefix, including an unknown origin and without AS_SETs. */
   originCount(entry: number): number {
     const [columns, at] = this.#place(entry);
     const end = columns.origin_start[at + 1] as number;
@@ -106,8 +106,8 @@ export class RouteTable {
   }
 
   /**
-   * When the AS was first and last seen as an origin of the entry; null where the section does not tell, or it is none of its origins. A
-   * changed route is as old as the section tells.
+   * When the AS was first and last seen as an origin of the entry; null if the section has no times, or the AS is not an origin of the entry. For a
+   * changed route, the times are those of the section.
    */
   seen(entry: number, asn: number): Seen | null {
     if (!tellsSeen(this.#base)) return null;
@@ -118,7 +118,7 @@ export class RouteTable {
     return { first: origin_first_seen[origin] as number, last: seen_time[origin_last_seen[origin] as number] as number };
   }
 
-  /** When the AS was first and last seen to originate anything but a default route, now or not; null where that is not known, or never. */
+  /** When the AS was first and last seen to originate a prefix other than a default route, now or in the past; null: not known, or never. */
   seenAs(asn: number): Seen | null {
     const { seen_as, seen_as_first, seen_as_last } = this.#base;
     const at = searchAscending(seen_as, asn);
@@ -126,7 +126,7 @@ export class RouteTable {
   }
 
   /**
-   * Entries that the AS originates, with its own counts; default routes are not among them.
+   * Entries that the AS originates, with the counts for this origin; without default routes.
    *
    * Cost: one search, then a step per prefix.
    */
@@ -152,7 +152,7 @@ export class RouteTable {
     };
   }
 
-  /** The upstreams of an origin of the entry; null where the section does not tell them, or the AS is no origin of it. */
+  /** The upstreams of an origin of the entry; null if the section has no upstreams, or the AS is not an origin of the entry. */
   upstreamsOf(entry: number, asn: number): Upstreams | null {
     const [columns, at] = this.#place(entry);
     const origin = tellsPaths(columns) ? originOf(columns, at, asn) : -1;
@@ -164,12 +164,12 @@ export class RouteTable {
     return { paths: columns.origin_paths[origin] as number, items };
   }
 
-  /** The neighbours of an AS by the section alone, ascending by number; null where it does not tell any AS's. */
+  /** The neighbours of an AS in the section, without the overlay, ascending by number; null if the section has no neighbours of any AS. */
   neighboursOf(asn: number): Neighbour[] | null {
     return neighboursOf(this.#base, asn);
   }
 
-  /** The same as sums, and the most frequent ones. */
+  /** Counts of these neighbours, and the most frequent ones. */
   summariseNeighbours(asn: number, limit: number): NeighbourSummary | null {
     return summariseNeighbours(this.#base, asn, limit);
   }
@@ -181,7 +181,7 @@ export class RouteTable {
 
 const noRows: OriginatedRows = { entry: new Uint32Array(0), full: new Uint16Array(0), partial: new Uint16Array(0) };
 
-/** Rows of one layer, by its own entry numbers. */
+/** Rows of one layer, by the entry numbers of this layer. */
 function originatedRows(columns: RoutesColumns, asn: number): OriginatedRows {
   const at = searchAscending(columns.as_number, asn);
   if (at < 0) return noRows;
@@ -216,7 +216,7 @@ function originAt(columns: RoutesColumns, origin: number): RouteOrigin {
   return { asn: null, asSet: Array.from(members), full, partial };
 }
 
-/** The index of `value` in ascending unique numbers, -1 when it is not there. */
+/** The index of `value` in ascending unique numbers; -1 when it is not there. */
 export function searchAscending(numbers: Uint32Array, value: number): number {
   let low = 0;
   let high = numbers.length - 1;
@@ -230,9 +230,9 @@ export function searchAscending(numbers: Uint32Array, value: number): number {
   return -1;
 }
 
-/** What answers a question about an address. */
+/** The result of matching an address. */
 export interface RouteMatch {
-  /** The entry that answers, -1 when no prefix but a default route holds the address. */
+  /** The matching entry; -1 when no prefix except a default route holds the address. */
   readonly entry: number;
   /** Longer entries that too few full-feed peers see, longest first. */
   readonly lowVisibility: readonly number[];
@@ -243,10 +243,10 @@ export interface RouteMatch {
 const noEntries: readonly number[] = [];
 
 /**
- * The match of an address (docs/design/semantics.md#which-routes-count): the longest prefix that at least `peersMin` full-feed peers see, else the
- * longest of all; a default route never.
+ * Matches an address (docs/design/semantics.md#which-routes-count): the longest prefix that at least `peersMin` full-feed peers see, otherwise the
+ * longest of all. A default route never matches.
  *
- * @param peersMin  full-feed peers a match needs; 0 = any peer will do.
+ * @param peersMin  full-feed peers that a match needs; 0 = any peer will do.
  */
 export function matchRoute(table: RouteTable, address: Address, peersMin: number): RouteMatch {
   const { prefixes } = table;

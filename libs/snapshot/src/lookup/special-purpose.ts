@@ -6,7 +6,7 @@ import { PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
 const sorted = sortPrefixes(specialPurposeBlocks.map((block) => block.prefix));
 const trie = PrefixTrie.build(sorted.columns);
 
-/** The entry's number: what a cache may go by; -1 when the address is in no special-purpose block. */
+/** The number of the entry, usable as a cache key; -1 when the address is in no special-purpose block. */
 export function specialPurposeEntry(address: Address): number {
   return trie.longest(address);
 }
@@ -31,7 +31,7 @@ function blockAt(entry: number): SpecialPurposeBlock | null {
   return entry < 0 ? null : (specialPurposeBlocks[sorted.order[entry] as number] as SpecialPurposeBlock);
 }
 
-/** Reachable by its block's entry, or in no block and IPv4 unicast or 2000::/3. */
+/** An address in a block is global if the block is globally reachable. Any other address is global if it is IPv4 unicast or in 2000::/3. */
 export function isGlobal(address: Address, block: SpecialPurposeBlock | null): boolean {
   if (block !== null) return block.globallyReachable === true;
   return address.version === 4 || address.w0 >>> 29 === 1;

@@ -1,22 +1,22 @@
-/** Section `allocations`: the registries' records of addresses and AS numbers, as they published them. */
+/** Section `allocations`: the records of the registries for addresses and AS numbers, as published. */
 
 import type { PrefixColumns } from "@netfacts/prefix-trie";
 import { type Columns, checkBelow, checkLengths, checkRuns, type SectionFormat, SectionFormatError } from "../columns.ts";
 import { checkCountries } from "../country-code.ts";
 
-/** Registries by code; the order is the form's. */
+/** Registries by code; the format fixes the order. */
 export const registries = ["afrinic", "apnic", "arin", "lacnic", "ripencc", "iana"] as const;
 export type Registry = (typeof registries)[number];
 
-/** Statuses by code; the order is the form's. */
+/** Statuses by code; the format fixes the order. */
 export const statuses = ["allocated", "assigned", "reserved", "available"] as const;
 export type AllocationStatus = (typeof statuses)[number];
 
-/** Stands for "no holder". */
+/** Value for "no holder". */
 export const noHolder = 0xffff_ffff;
 
 const columns = {
-  /** CIDRs that the records fall into, in preorder, and the runs of records that each belongs to. */
+  /** CIDRs that the records consist of, in preorder, and for each CIDR a run of the records that it belongs to. */
   v4_address: "u32",
   v4_length: "u8",
   v6_words: "u32",
@@ -29,14 +29,14 @@ const columns = {
   record_end: "u32",
   registry: "u8",
   status: "u8",
-  /** Two letters, high byte first; 0 = none told. */
+  /** Two letters, high byte first; 0 = not given. */
   country: "u16",
-  /** year × 10,000 + month × 100 + day; 0 = none told. */
+  /** year × 10,000 + month × 100 + day; 0 = not given. */
   date: "u32",
   holder: "u32",
-  /** Where overlapping records claim an address, the lowest rank wins (docs/design/semantics.md#registration). */
+  /** If overlapping records claim an address, the lowest rank wins (docs/design/semantics.md#registration). */
   rank: "u32",
-  /** Ascending runs of AS numbers that do not overlap: the winning record of each. */
+  /** Ascending runs of AS numbers that do not overlap, with the winning record of each. */
   as_first: "u32",
   as_last: "u32",
   as_registry: "u8",
@@ -44,7 +44,7 @@ const columns = {
   as_country: "u16",
   as_date: "u32",
   as_holder: "u32",
-  /** Holders: opaque ids of one file, the AS numbers and the address records that share each. */
+  /** Holders: the opaque ids of one file, and the AS numbers and address records that share each. */
   holder_id_start: "u32",
   holder_id_bytes: "u8",
   holder_as_start: "u32",
@@ -63,7 +63,7 @@ export function allocationPrefixes(section: AllocationsColumns): PrefixColumns {
   };
 }
 
-/** Refuses columns whose runs or references would lead outside them. */
+/** Refuses columns with runs or references that lead out of bounds. */
 export function checkAllocations(section: AllocationsColumns): void {
   const { kind } = allocationsFormat;
   const records = section.registry.length;
@@ -102,7 +102,7 @@ const refuse = (why: string): never => {
   throw new SectionFormatError(`section ${allocationsFormat.kind}: ${why}`);
 };
 
-/** Records of a family begin in ascending order and end at or after their start; IPv4 addresses stand in the first word alone. */
+/** Records of a family begin in ascending order and end at or after their start; IPv4 addresses use the first word only. */
 function checkBounds({ record_start, record_end, ipv4_records }: AllocationsColumns): void {
   const ipv4 = ipv4_records[0] as number;
   for (let record = 0; record * 4 < record_start.length; record++) {

@@ -1,4 +1,4 @@
-/** Section `aspas`: whom each customer AS names as its providers. */
+/** Section `aspas`: the providers that each customer AS authorises. */
 
 import type { AspaColumns } from "@netfacts/rpki";
 import { type Columns, checkAscending, checkBelow, checkLengths, checkRuns, type SectionFormat } from "../columns.ts";
@@ -10,9 +10,9 @@ const columns = {
   /** Bounds of each customer's run of providers, which ascend. */
   provider_start: "u32",
   provider: "u32",
-  /** Index of the trust anchor's name; 255 = not told. */
+  /** Index of the trust anchor's name; 255 = not given. */
   ta: "u8",
-  /** Unix seconds; 0 = not told. */
+  /** Unix seconds; 0 = not given. */
   expires_at: "u32",
   ta_start: "u32",
   ta_bytes: "u8",
@@ -21,7 +21,7 @@ const columns = {
 export const aspasFormat: SectionFormat<typeof columns> = { kind: "aspas", version: 1, columns };
 export type AspasColumns = Columns<typeof columns>;
 
-/** The columns as the ASPA set takes them. */
+/** The columns in the form of an ASPA set. */
 export function aspaSetColumns(section: AspasColumns): { columns: AspaColumns; taNames: string[] } {
   return {
     columns: {
@@ -35,7 +35,7 @@ export function aspaSetColumns(section: AspasColumns): { columns: AspaColumns; t
   };
 }
 
-/** The section's columns of an ASPA set's. */
+/** The columns of a section from those of an ASPA set. */
 export function aspaSectionColumns(aspas: AspaColumns, taNames: readonly string[]): AspasColumns {
   const names = packStrings(taNames);
   return {
@@ -49,7 +49,7 @@ export function aspaSectionColumns(aspas: AspaColumns, taNames: readonly string[
   };
 }
 
-/** Refuses columns whose runs or references would lead outside them, or that a search would not find its way in. */
+/** Refuses columns with runs or references that lead out of bounds, or with an order that a search cannot use. */
 export function checkAspas(section: AspasColumns): void {
   const { kind } = aspasFormat;
   const { customer, provider_start, provider, ta, expires_at, ta_start, ta_bytes } = section;

@@ -1,6 +1,6 @@
 /**
- * Object `history`: when each prefix was first and last seen with each origin, and when each AS was, over all tables imported so far.
- * Ingest keeps it beside the snapshot to carry it on; pods load what section `routes` tells of it.
+ * Object `history`: when each prefix was first and last seen with each origin, and when each AS was, over all tables imported so far. Ingest keeps it
+ * beside the snapshot and updates it; pods load the part of it that is in section `routes`.
  */
 
 import { type Columns, checkAscending, checkLengths, checkRuns, checkTimes, type SectionFormat, SectionFormatError } from "../columns.ts";
@@ -15,10 +15,10 @@ const columns = {
   origin_start: "u32",
   /** AS numbers, ascending within a run. AS_SETs and paths that name no origin have no history. */
   origin_as: "u32",
-  /** Unix seconds of the oldest and newest table that had the origin: never 0, the first not above the last. */
+  /** Unix seconds of the oldest and newest table that had the origin. Never 0; first ≤ last. */
   first_seen: "u32",
   last_seen: "u32",
-  /** ASes that originated anything but a default route, ascending. */
+  /** ASes that originated a prefix other than a default route, ascending. */
   as_number: "u32",
   as_first_seen: "u32",
   as_last_seen: "u32",
@@ -27,7 +27,7 @@ const columns = {
 export const historyFormat: SectionFormat<typeof columns> = { kind: "history", version: 1, columns };
 export type HistoryColumns = Columns<typeof columns>;
 
-/** Refuses columns that cannot be merged: runs outside them, and anything out of order. */
+/** Refuses columns that cannot be merged: runs that lead out of bounds, and anything out of order. */
 export function checkHistory(history: HistoryColumns): void {
   const { kind } = historyFormat;
   const { v4_address, v4_length, v6_words, v6_length, origin_start, origin_as, first_seen, last_seen } = history;
@@ -46,7 +46,7 @@ export function checkHistory(history: HistoryColumns): void {
   checkTimes(kind, "as_first_seen", as_first_seen, as_last_seen);
 }
 
-/** @param size  words of an address. */
+/** @param size  words per address. */
 function checkOrder(name: string, words: Uint32Array, lengths: Uint8Array, size: 1 | 4): void {
   for (let at = 0; at < lengths.length; at++) {
     let order = at === 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-/** Section `locations`: where prefixes are used, by what networks say and what was observed. */
+/** Section `locations`: where prefixes are used, as networks say and as was observed. */
 
 import type { Prefix } from "@netfacts/address";
 import { type PrefixColumns, sortPrefixes } from "@netfacts/prefix-trie";
@@ -6,7 +6,7 @@ import { type Columns, checkAscending, checkBelow, checkLengths, checkRuns, type
 import { checkCountries, packCountry } from "../country-code.ts";
 import { packStrings } from "../strings.ts";
 
-/** The prefix has no location, and shows none: its source says so. */
+/** The prefix has no location, and answers give none: its source says so. */
 export const noPlace = 0xffff_ffff;
 
 export const noCoordinate = 0xffff_ffff;
@@ -22,16 +22,16 @@ const columns = {
   v6_length: "u8",
   /** Index of the place of each prefix. */
   place: "u32",
-  /** Two letters of each place, 0 = not told. */
+  /** Two letters of each place; 0 = not given. */
   country: "u16",
-  /** Empty = not told, as for the city. */
+  /** Empty = not given; so is the city. */
   region_start: "u32",
   region_bytes: "u8",
   city_start: "u32",
   city_bytes: "u8",
-  /** Ascending numbers of the prefixes that were observed, and what was observed of each. */
+  /** Numbers of the observed prefixes, ascending, and the observation of each. */
   observed_entry: "u32",
-  /** In ten-thousandths of a degree, from 90 degrees south and 180 degrees west; `noCoordinate` = none. */
+  /** In ten-thousandths of a degree, from 90 degrees south or 180 degrees west; `noCoordinate` = none. */
   latitude: "u32",
   longitude: "u32",
   /** Kilometres, 0 without coordinates. */
@@ -41,11 +41,11 @@ const columns = {
   observations: "u32",
   /** Unix seconds. */
   last_observed: "u32",
-  /** Ascending numbers of the observations that others contradict, how many those are, and a run of other places of each. */
+  /** Numbers of the observations that others contradict, ascending; for each, the number of contradicting observations, and a run of other places. */
   outlier_entry: "u32",
   outlier_count: "u16",
   outlier_start: "u32",
-  /** Of each other place: its index among the places, observations, day (since 1970), and kilometres away; `noDistance` = none. */
+  /** For each other place: its index among the places, observations, day (since 1970), and distance in km; `noDistance` = none. */
   outlier_place: "u32",
   outlier_seen: "u16",
   outlier_day: "u16",
@@ -63,20 +63,20 @@ const outlierColumns = [
 ] as const;
 
 /**
- * Prefixes in preorder (IPv4, then IPv6, each by address and length). Objects of writers that kept no outliers lack their columns. Outliers cost
- * nothing where there are none, else 10 bytes and as many for each of up to three places.
+ * Prefixes in preorder (IPv4, then IPv6, each by address and length). Objects of writers that kept no outliers lack the columns of outliers. Outliers
+ * cost nothing if there are none; otherwise 10 bytes each, and 10 for each of up to three places.
  */
 export const locationsFormat: SectionFormat<typeof columns> = { kind: "locations", version: 1, columns, optional: outlierColumns };
 export type LocationsColumns = Columns<typeof columns>;
 
-/** A place by name; null: not told. `country`: ISO 3166-1, two capitals. `region`: ISO 3166-2. */
+/** A place by name; null: not given. `country`: ISO 3166-1, two capitals. `region`: ISO 3166-2. */
 export interface PlaceNames {
   readonly country: string | null;
   readonly region: string | null;
   readonly city: string | null;
 }
 
-/** Another place that was observed, and how often. */
+/** Another observed place, and how often it was observed. */
 export interface OutlierPlace {
   readonly place: PlaceNames;
   /** Whole kilometres from the coordinates of the location, up to 20,038; null if either has none. */
@@ -86,13 +86,13 @@ export interface OutlierPlace {
   readonly lastDay: number;
 }
 
-/** What contradicts the location: at most 65,535 observations, and the places that are shown of them. */
+/** The observations that contradict the location: at most 65,535, and the places that are shown for them. */
 export interface Outliers {
   readonly observations: number;
   readonly places: readonly OutlierPlace[];
 }
 
-/** What was observed; `confidence` from 0 to 1, kept in hundredths. Coordinates in degrees: null, as is the radius, where none were observed. */
+/** An observation; `confidence` from 0 to 1, kept in hundredths. Coordinates in degrees; null if none were observed, as is the radius. */
 export interface Observed {
   readonly latitude: number | null;
   readonly longitude: number | null;
@@ -101,11 +101,11 @@ export interface Observed {
   readonly observations: number;
   /** Unix seconds. */
   readonly lastObservedAt: number;
-  /** Null: the section is of a writer that kept none. To pack null is to pack none. */
+  /** Null: the writer of the section kept none. Null is packed as no outliers. */
   readonly outliers: Outliers | null;
 }
 
-/** The place of a prefix; null: it has none, and does not have that of a less specific prefix. Without `observed`, its network says so. */
+/** The place of a prefix; null: it has none, not even that of a less specific prefix. Without `observed`, the network itself says so. */
 export interface LocationRecord {
   readonly prefix: Prefix;
   readonly place: PlaceNames | null;
@@ -119,9 +119,9 @@ export function locationPrefixes(section: LocationsColumns): PrefixColumns {
   };
 }
 
-/** Packs locations; of several records of one prefix the last stays. Records that share a place object share its comparison. */
+/** Packs locations; the last of several records of one prefix wins. Records that share a place object also share its comparison. */
 export function locationsColumns(records: readonly LocationRecord[]): LocationsColumns {
-  // Of equal prefixes sorting keeps the first.
+  // Sorting keeps the first of equal prefixes, and the last is wanted.
   const fromLast = records.toReversed();
   const { columns: prefixes, order } = sortPrefixes(prefixesOf(fromLast));
   const observedAt = (entry: number) => (fromLast[order[entry] as number] as LocationRecord).observed;
@@ -130,7 +130,7 @@ export function locationsColumns(records: readonly LocationRecord[]): LocationsC
   const entries = Array.from(order.keys()).filter((entry) => observedAt(entry) !== undefined);
   const observed = entries.map((entry) => observedAt(entry) as Observed);
   const outliers = outliersColumns(observed, places);
-  // All places are known only now.
+  // Only now are all places known.
   const region = packStrings(places.all.map((one) => one.region ?? ""));
   const city = packStrings(places.all.map((one) => one.city ?? ""));
   return {
@@ -176,7 +176,7 @@ function packDegrees(degrees: number | null, offset: number): number {
   return degrees === null ? noCoordinate : Math.round((degrees + offset) * perDegree);
 }
 
-/** What `locationsColumns` packed of the observation with this number, without its outliers. */
+/** Reads the observation with this number from the columns, without its outliers. */
 export function observedOf(section: LocationsColumns, at: number): Omit<Observed, "outliers"> {
   const [latitude, longitude] = [section.latitude[at] as number, section.longitude[at] as number];
   const isPlaced = latitude !== noCoordinate;
@@ -190,7 +190,7 @@ export function observedOf(section: LocationsColumns, at: number): Omit<Observed
   };
 }
 
-/** False of an object of a writer that kept none. */
+/** False for an object whose writer kept no outliers. */
 export function hasOutliers({ outlier_start }: LocationsColumns): boolean {
   return outlier_start.length > 0;
 }
@@ -203,7 +203,10 @@ function* prefixesOf(records: readonly LocationRecord[]): Generator<Prefix> {
   for (const { prefix } of records) yield prefix;
 }
 
-/** Places without repetition, in the order of first use. Holds every distinct object and text until the section is packed: callers bound the records. */
+/**
+ * Places without repetition, in the order of first use. Holds every distinct object and text until the section is packed: callers must limit the
+ * records.
+ */
 class PlaceTable {
   readonly all: PlaceNames[] = [];
   readonly #byObject = new Map<PlaceNames, number>();
@@ -221,7 +224,7 @@ class PlaceTable {
   }
 }
 
-/** Refuses columns whose references would lead outside them. The order of prefixes is the trie's to check. */
+/** Refuses columns with references that lead out of bounds. The trie checks the order of prefixes. */
 export function checkLocations(section: LocationsColumns): void {
   const { kind } = locationsFormat;
   const { place, country } = section;

@@ -1,17 +1,17 @@
-/** Section `network_types`: what lists say of prefixes and AS numbers: the kinds of network that they are. */
+/** Section `network_types`: kinds of network that lists give for prefixes and AS numbers. */
 
 import { comparePrefixes, containsPrefix, formatPrefix, type Prefix } from "@netfacts/address";
 import { type PrefixColumns, sortPrefixes } from "@netfacts/prefix-trie";
 import { type Columns, checkAscending, checkBelow, checkLengths, checkRuns, type SectionFormat, SectionFormatError } from "../columns.ts";
 import { packStrings, type StringColumns } from "../strings.ts";
 
-/** Stands for "no type told". */
+/** Value for "no type given". */
 export const noType = 255;
 
-/** The basis of what the operator lists: the only one that objects of earlier writers have. */
+/** The basis of the operator's list: the only one in objects of earlier writers. */
 export const operatorTypesBasis = "operator:network-types";
 
-/** Types of one statement; the first is the one that a single type is asked for. */
+/** Most types of one statement; the first one answers a request for a single type. */
 export const statementTypesMax = 8;
 
 const columns = {
@@ -19,23 +19,23 @@ const columns = {
   v4_length: "u8",
   v6_words: "u32",
   v6_length: "u8",
-  /** What the operator says of each prefix, or of the nearest one around it: index of the type's word, and confidence in hundredths. */
+  /** The operator's statement about each prefix, or about the nearest prefix around it: index of the type's word, and confidence in hundredths. */
   prefix_type: "u8",
   prefix_confidence: "u8",
-  /** Ascending AS numbers, and the same of each. */
+  /** Ascending AS numbers, and the operator's statement about each. */
   as_number: "u32",
   as_type: "u8",
   as_confidence: "u8",
   type_start: "u32",
   type_bytes: "u8",
-  /** Of each prefix, then of each AS number, a run of statements. */
+  /** For each prefix, then for each AS number, a run of statements. */
   said_start: "u32",
   said: "u32",
-  /** Of each different statement: confidence, a run of types, and a run of texts. */
+  /** For each different statement: confidence, a run of types, and a run of texts. */
   statement_confidence: "u8",
   statement_type_start: "u32",
   statement_type: "u8",
-  /** Basis, provider and region, the last two empty if there is none; then the services. */
+  /** Basis, provider and region (the last two empty if there is none), then the services. */
   statement_text_start: "u32",
   statement_text: "u32",
   text_start: "u32",
@@ -56,7 +56,7 @@ const statementColumns = [
 
 /**
  * Prefixes in preorder (IPv4, then IPv6, each by address and length). Readers that know only the operator's types read the columns up to
- * `type_bytes`, and answer what they did; objects of writers that know no others lack the columns behind.
+ * `type_bytes`, and answer as before. Objects of writers that know only these lack the later columns.
  */
 export const networkTypesFormat: SectionFormat<typeof columns> = {
   kind: "network_types",
@@ -66,9 +66,9 @@ export const networkTypesFormat: SectionFormat<typeof columns> = {
 };
 export type NetworkTypesColumns = Columns<typeof columns>;
 
-/** What one list says of a prefix or an AS number. */
+/** The statement of one list about a prefix or an AS number. */
 export interface NetworkTypeStatement {
-  /** One to `statementTypesMax` words, that which fits best first. */
+  /** One to `statementTypesMax` words, best match first. */
   readonly types: readonly string[];
   /** From 0 to 1, kept in hundredths. */
   readonly confidence: number;
@@ -78,7 +78,7 @@ export interface NetworkTypeStatement {
   readonly services: readonly string[];
 }
 
-/** One object may be the statement of any number of records. */
+/** Any number of records may share one statement object. */
 export type NetworkTypeRecord = { readonly statement: NetworkTypeStatement } & ({ readonly prefix: Prefix } | { readonly asn: number });
 
 export function networkTypePrefixes(section: NetworkTypesColumns): PrefixColumns {
@@ -88,12 +88,11 @@ export function networkTypePrefixes(section: NetworkTypesColumns): PrefixColumns
   };
 }
 
-/** Statements about one thing, by their basis. */
+/** Statements about one prefix or AS number, by their basis. */
 type Statements = ReadonlyMap<string, NetworkTypeStatement>;
 
 /**
- * Packs statements. Of several of one prefix or AS number with the same basis the last stays. Throws `RangeError` for more than 255
- * different types.
+ * Packs statements. The last of several for one prefix or AS number with the same basis wins. Throws `RangeError` for more than 255 different types.
  */
 export function networkTypesColumns(records: readonly NetworkTypeRecord[]): NetworkTypesColumns {
   const byPrefix = new Map<string, { prefix: Prefix; said: Map<string, NetworkTypeStatement> }>();
@@ -167,7 +166,7 @@ function compareBases(a: NetworkTypeStatement, b: NetworkTypeStatement): number 
   return a.basis < b.basis ? -1 : 1;
 }
 
-/** What the operator says of each prefix itself, else of the nearest one around it. @param prefixes  in preorder. */
+/** The operator's statement about each prefix itself, or otherwise about the nearest prefix around it. @param prefixes  in preorder. */
 function nearestOperators(prefixes: readonly { prefix: Prefix; said: Statements }[]): (NetworkTypeStatement | null)[] {
   const around: { prefix: Prefix; statement: NetworkTypeStatement | null }[] = [];
   return prefixes.map(({ prefix, said }) => {
@@ -178,7 +177,7 @@ function nearestOperators(prefixes: readonly { prefix: Prefix; said: Statements 
   });
 }
 
-/** Different statements, numbered as they come. */
+/** Different statements, numbered in the order of first use. */
 class StatementTable {
   readonly list: NetworkTypeStatement[] = [];
   readonly #byObject = new Map<NetworkTypeStatement, number>();
@@ -196,7 +195,7 @@ class StatementTable {
   }
 }
 
-/** Different texts, numbered as they come. */
+/** Different texts, numbered in the order of first use. */
 class Texts {
   readonly list: string[] = [];
   readonly #codes = new Map<string, number>();
@@ -214,12 +213,12 @@ function runStarts(runs: readonly { readonly length: number }[]): Uint32Array {
   return starts;
 }
 
-/** Each word's place among the different ones, ascending. */
+/** The index of each word among the different ones, ascending. */
 function typeCodes(words: readonly string[]): Map<string, number> {
   return new Map([...new Set(words)].sort().map((word, code) => [word, code]));
 }
 
-/** Words as a table without repetition, ascending, and the code of each. */
+/** A table of the different words, ascending, and the code of each given word. */
 export function packTypes(words: readonly (string | null)[]): StringColumns & { readonly codes: Uint8Array } {
   const codes = typeCodes(words.filter((word) => word !== null));
   if (codes.size > noType) throw new RangeError(`${codes.size} different network types; the format allows ${noType}`);
@@ -229,7 +228,7 @@ export function packTypes(words: readonly (string | null)[]): StringColumns & { 
   };
 }
 
-/** Checks a table of words, the codes that lead into it, and confidences. Throws `SectionFormatError`. */
+/** Checks a table of words, the codes that refer to it, and confidences. Throws `SectionFormatError`. */
 export function checkTypes(
   kind: string,
   table: { readonly type_start: Uint32Array; readonly type_bytes: Uint8Array },
@@ -246,7 +245,7 @@ export function hasStatements({ said_start }: NetworkTypesColumns): boolean {
   return said_start.length > 0;
 }
 
-/** Refuses columns whose references would lead outside them. The order of prefixes is the trie's to check. */
+/** Refuses columns with references that lead out of bounds. The trie checks the order of prefixes. */
 export function checkNetworkTypes(section: NetworkTypesColumns): void {
   const { kind } = networkTypesFormat;
   const { prefix_type, prefix_confidence, as_number, as_type, as_confidence } = section;

@@ -1,6 +1,6 @@
 /**
- * Object `paths/<collector>`: which path each peer of a collector has to each prefix. Ingest keeps it beside the snapshot to apply
- * updates; pods never load it.
+ * Object `paths/<collector>`: the paths of each peer of a collector to each prefix. Ingest keeps it beside the snapshot to apply updates; pods never
+ * load it.
  */
 
 import type { Columns, SectionFormat } from "../columns.ts";
@@ -16,7 +16,7 @@ const columns = {
   v6_length: "u8",
   /** Bounds of each prefix's run of routes, IPv4 before IPv6. */
   route_start: "u32",
-  /** Ascending by peer, then path, within a run; each pair once. */
+  /** Ascending by peer, then path, within a run; no pair twice. */
   route_peer: "u16",
   route_path: "u32",
   /** Peers: IPv4 in the first word. */

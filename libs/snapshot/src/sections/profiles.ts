@@ -1,37 +1,37 @@
-/** Section `profiles`: who an AS says it is. */
+/** Section `profiles`: the organisation, website and network type of each AS. */
 
 import { type Columns, checkAscending, checkBelow, checkLengths, checkRuns, type SectionFormat, SectionFormatError } from "../columns.ts";
 import { packStrings } from "../strings.ts";
 import { checkTypes, packTypes } from "./network-types.ts";
 
-/** Where a network type comes from, by code; the order is the form's. */
+/** Sources of a network type, by code; the format fixes the order. */
 export const profileBases = ["peeringdb:net.info_type", "operator:overrides"] as const;
 export type ProfileBasis = (typeof profileBases)[number];
 
 const columns = {
   /** Ascending. */
   asn: "u32",
-  /** Empty = not told, as for the website. */
+  /** Empty = not given; so is the website. */
   organisation_start: "u32",
   organisation_bytes: "u8",
   website_start: "u32",
   website_bytes: "u8",
-  /** Index of the network type's word; 255 = not told. */
+  /** Index of the network type's word; 255 = not given. */
   type: "u8",
-  /** Code of where the type comes from, 0 where there is none. */
+  /** Code of the source of the type; 0 if there is no type. */
   basis: "u8",
-  /** Of the type, in hundredths. */
+  /** Confidence of the type, in hundredths. */
   confidence: "u8",
   type_start: "u32",
   type_bytes: "u8",
-  /** Of each AS a run of further types, by the same words. */
+  /** For each AS a run of further types, as indexes of the same words. */
   also_start: "u32",
   also_type: "u8",
-  /** Where the organisation is: two letters each, blanks if it is not known. */
+  /** Country of the organisation: two letters each, blanks if it is not known. */
   country: "u8",
 } as const;
 
-/** Earlier writers knew one type and no country: their objects lack the last columns. */
+/** Earlier writers had one type and no country: their objects lack the last columns. */
 export const profilesFormat: SectionFormat<typeof columns> = {
   kind: "profiles",
   version: 1,
@@ -40,13 +40,13 @@ export const profilesFormat: SectionFormat<typeof columns> = {
 };
 export type ProfilesColumns = Columns<typeof columns>;
 
-/** What is known of an AS; null: not told. */
+/** The profile of an AS; null: not given. */
 export interface Profile {
   readonly organisation: string | null;
   readonly website: string | null;
-  /** Country of the organisation as its source gives it (two capitals); absent: not known. */
+  /** Country of the organisation as given by its source (two capitals); absent: not known. */
   readonly country?: string;
-  /** `confidence` from 0 to 1, kept in hundredths; `also`: further types that hold, absent if there are none. */
+  /** `confidence` from 0 to 1, kept in hundredths; `also`: further types that apply, absent if there are none. */
   readonly networkType: {
     readonly type: string;
     readonly basis: ProfileBasis;

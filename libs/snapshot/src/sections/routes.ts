@@ -12,7 +12,7 @@ import {
   SectionFormatError,
 } from "../columns.ts";
 
-/** What an origin's value is. */
+/** Meaning of the value of an origin. */
 export const originKind = {
   /** An AS number. */
   as: 0,
@@ -22,11 +22,11 @@ export const originKind = {
   unknown: 2,
 } as const;
 
-/** What is known of two ASes that stand next to each other on paths: bits of `link_seen`. */
+/** How two ASes were seen next to each other on paths: bits of `link_seen`. */
 export const linkSeen = {
   ipv4: 1,
   ipv6: 2,
-  /** On some path the left one is not the first: it was seen other than as a collector's own peer. */
+  /** The left AS is not the first one on some path: it was seen in another place than as a collector's own peer. */
   within: 4,
 } as const;
 
@@ -41,21 +41,21 @@ const columns = {
   origin_value: "u32",
   /** Full-feed peers that see the prefix with this origin. */
   origin_full: "u16",
-  /** Other peers that do. */
+  /** Other peers that see it with this origin. */
   origin_partial: "u16",
-  /** The same of the prefix as a whole: the union cannot be summed from its origins. */
+  /** The same counts for the prefix as a whole: the union cannot be computed from the counts of its origins. */
   prefix_full: "u16",
   prefix_partial: "u16",
   set_start: "u32",
   set_member: "u32",
-  /** Ascending AS numbers that originate anything but a default route, and the runs of their entries. */
+  /** Ascending AS numbers that originate a prefix other than a default route, and the runs of their entries. */
   as_number: "u32",
   as_start: "u32",
   /** Positions in the origin columns, ascending. */
   as_origin: "u32",
   /** The prefix entry of each of those positions. */
   as_entry: "u32",
-  /** Paths to each origin of a prefix: one per peer and AS path, those with sets, confederations or loops not counted. 65,535 = that or more. */
+  /** Paths to each origin of a prefix: one per peer and AS path, without those that have sets, confederations or loops. 65,535 = that or more. */
   origin_paths: "u16",
   /** Bounds of each origin's run of upstreams: the ASes next to it on those paths, the most frequent first, then by number. */
   upstream_start: "u32",
@@ -68,20 +68,20 @@ const columns = {
   link_seen: "u8",
   /** Positions of the pairs, ascending by (right, left). */
   link_by_right: "u32",
-  /** When each origin was first seen: Unix seconds; 0 = not known, as of all that have no AS number. */
+  /** When each origin was first seen, in Unix seconds; 0 = not known, as for every origin that is not an AS number. */
   origin_first_seen: "u32",
-  /** When it was last seen, as a position in `seen_time`, which is 0 at 0 for "not known" and ascends. */
+  /** When each origin was last seen, as an index in `seen_time`. That column ascends; its item 0 is 0, for "not known". */
   origin_last_seen: "u16",
   seen_time: "u32",
-  /** ASes that were ever seen to originate anything but a default route, be it not now, ascending; when first and last, in Unix seconds. */
+  /** ASes that originate a prefix other than a default route, or once did, ascending; the times of first and last sight in Unix seconds. */
   seen_as: "u32",
   seen_as_first: "u32",
   seen_as_last: "u32",
 } as const;
 
 /**
- * Prefixes in preorder (IPv4, then IPv6, each by address and length); the origins of one prefix by full-feed peers
- * falling, other peers falling, then kind and value; AS_SET members ascending.
+ * Prefixes in preorder (IPv4, then IPv6, each by address and length). The origins of one prefix are sorted by full-feed peers descending, other peers
+ * descending, then kind and value; AS_SET members ascend.
  */
 export const routesFormat: SectionFormat<typeof columns> = {
   kind: "routes",
@@ -107,7 +107,7 @@ export const routesFormat: SectionFormat<typeof columns> = {
 };
 export type RoutesColumns = Columns<typeof columns>;
 
-/** The prefixes of the section, as the trie takes them. */
+/** The prefixes of the section, in the form of the trie. */
 export function routePrefixes(section: RoutesColumns): PrefixColumns {
   return {
     ipv4: { address: section.v4_address, length: section.v4_length },
@@ -115,7 +115,7 @@ export function routePrefixes(section: RoutesColumns): PrefixColumns {
   };
 }
 
-/** Refuses columns whose runs or references would lead outside them. The order of prefixes is the trie's to check. */
+/** Refuses columns with runs or references that lead out of bounds. The trie checks the order of prefixes. */
 export function checkRoutes(section: RoutesColumns): void {
   const { kind } = routesFormat;
   const ipv4 = section.v4_length.length;
@@ -143,12 +143,12 @@ export function checkRoutes(section: RoutesColumns): void {
   checkSeen(section);
 }
 
-/** Whether the section tells upstreams and neighbours: those of earlier writers, and overlays, do not. */
+/** Whether the section has upstreams and neighbours: sections of earlier writers, and overlays, do not. */
 export function tellsPaths(section: RoutesColumns): boolean {
   return section.upstream_start.length > 0;
 }
 
-/** Whether the section tells when origins and ASes were seen: those of earlier writers, and overlays, do not. */
+/** Whether the section has the times of origins and ASes: sections of earlier writers, and overlays, do not. */
 export function tellsSeen(section: RoutesColumns): boolean {
   return section.seen_time.length > 0;
 }
@@ -203,7 +203,7 @@ function order(first: Uint32Array, second: Uint32Array, a: number, b: number): n
   return (first[a] as number) - (first[b] as number) || (second[a] as number) - (second[b] as number);
 }
 
-/** The index by AS must name what it stands for: an origin of this AS that belongs to this entry. */
+/** Each item of the index by AS must refer to an origin with this AS that belongs to this entry. */
 function checkAsIndex({ as_number, as_start, as_origin, as_entry, origin_start, origin_kind, origin_value }: RoutesColumns): void {
   for (let number = 0; number < as_number.length; number++) {
     const asn = as_number[number] as number;

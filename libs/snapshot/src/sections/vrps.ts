@@ -14,15 +14,15 @@ const columns = {
   vrp_start: "u32",
   asn: "u32",
   max_length: "u8",
-  /** Index of the trust anchor's name; 255 = not told. */
+  /** Index of the trust anchor's name; 255 = not given. */
   ta: "u8",
-  /** Unix seconds; 0 = not told. */
+  /** Unix seconds; 0 = not given. */
   expires_at: "u32",
   /** 1: authorises prefixes that its AS does not announce (RFC 9319). */
   loose: "u8",
   ta_start: "u32",
   ta_bytes: "u8",
-  /** Ascending AS numbers that any VRP names, and how many do. */
+  /** Ascending AS numbers that any VRP names, and the number of VRPs of each. */
   as_number: "u32",
   as_vrps: "u32",
 } as const;
@@ -37,7 +37,7 @@ export function vrpPrefixes(section: VrpsColumns): PrefixColumns {
   };
 }
 
-/** The columns as the VRP set takes them. */
+/** The columns in the form of a VRP set. */
 export function vrpSetColumns(section: VrpsColumns): { columns: VrpColumns; taNames: string[] } {
   return {
     columns: {
@@ -53,7 +53,7 @@ export function vrpSetColumns(section: VrpsColumns): { columns: VrpColumns; taNa
   };
 }
 
-/** The section's columns of a VRP set's, with the count of VRPs per AS. */
+/** The columns of a section from those of a VRP set, with the number of VRPs per AS. */
 export function vrpSectionColumns(vrps: VrpColumns, taNames: readonly string[]): VrpsColumns {
   const names = packStrings(taNames);
   const sorted = vrps.asn.slice().sort();
@@ -84,7 +84,7 @@ export function vrpSectionColumns(vrps: VrpColumns, taNames: readonly string[]):
   };
 }
 
-/** Refuses columns whose runs or references would lead outside them. */
+/** Refuses columns with runs or references that lead out of bounds. */
 export function checkVrps(section: VrpsColumns): void {
   const { kind } = vrpsFormat;
   const ipv4 = section.v4_length.length;
@@ -102,7 +102,7 @@ export function checkVrps(section: VrpsColumns): void {
   checkAscending(kind, "as_number", section.as_number);
 }
 
-/** A max length lies between the length of its prefix and that of the family. */
+/** A max length must lie between the length of its prefix and that of the family. */
 function checkMaxLengths({ v4_length, v6_length, vrp_start, max_length }: VrpsColumns): void {
   const ipv4 = v4_length.length;
   for (let entry = 0; entry < ipv4 + v6_length.length; entry++) {

@@ -1,4 +1,4 @@
-/** The lists of a snapshot folder: which snapshot is current, and what was published or taken back. */
+/** The lists of a snapshot folder: the current snapshot, the publications, and the versions that were taken back. */
 
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
@@ -8,26 +8,26 @@ import { SnapshotError } from "./snapshot-store.ts";
 import { readTakenBack, type TakenBack } from "./taken-back.ts";
 import { isMissing, writeWhole } from "./whole-file.ts";
 
-/** What `sealManifest` makes; a pointer or a history that holds anything else is damaged. */
+/** The form of an id from `sealManifest`; a pointer or a history with anything else is damaged. */
 export const idPattern = /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$/;
 
-/** An id, and when it was published. */
+/** An id, and the time of its publication. */
 const publicationPattern = /^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}) ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)$/;
 
-/** What one publication writes. */
+/** The lists that one publication writes. */
 export interface PublishedLists {
-  /** The snapshot that is published. */
+  /** The published snapshot. */
   readonly current: string;
   /** Snapshots that are kept whole, oldest first. */
   readonly whole: readonly string[];
   readonly publications: readonly Publication[];
-  /** Undefined: stays as it is. */
+  /** Undefined: unchanged. */
   readonly takenBack: TakenBack | undefined;
 }
 
 /**
- * The files `current`, `history`, `publications` and `taken-back`. A file that is missing or damaged is replaced by what the others and the
- * manifests tell. One process may write while any number read.
+ * The files `current`, `history`, `publications` and `taken-back`. A missing or damaged file is replaced by what the others and the manifests say.
+ * One process may write while any number read.
  */
 export class FolderLists {
   readonly #folder: string;
@@ -39,22 +39,22 @@ export class FolderLists {
   }
 
   /**
-   * The current snapshot; null where nothing was published. If its file is missing or empty, the last one of the history: a folder with snapshots
-   * must not look like an empty one.
+   * The current snapshot; null: nothing was published. If its file is missing or empty, the last one of the history: a folder with snapshots must not
+   * look like an empty one.
    */
   async currentId(): Promise<string | null> {
     const [id] = linesOf(await this.#text("current"));
     return id ?? (await this.#sealedLines("history"))?.at(-1) ?? null;
   }
 
-  /** Snapshots that are kept whole, oldest first; among them the current one, also if a damaged history does not name it. */
+  /** Snapshots that are kept whole, oldest first. The current one is always among them, even if a damaged history does not name it. */
   async publishedIds(): Promise<string[]> {
     const past = (await this.#sealedLines("history")) ?? (await this.#writtenManifests()).map(({ id }) => id);
     const current = await this.currentId();
     return current === null || past.includes(current) ? past : [...past, current];
   }
 
-  /** The publications, oldest first. Folders of earlier versions have no file of them: then what the manifests tell. */
+  /** The publications, oldest first. Folders of earlier versions have no file of them: the manifests replace it. */
   async publications(): Promise<readonly Publication[]> {
     const lines = (await this.#sealedLines("publications"))?.map((line) => publicationPattern.exec(line));
     if (lines === undefined || lines.includes(null)) return this.#writtenManifests();
@@ -66,13 +66,13 @@ export class FolderLists {
     return readTakenBack(JSON.parse(text));
   }
 
-  /** Writes all lists; the pointer comes last, so that until then the earlier snapshot is the current one. */
+  /** Writes all lists. The pointer comes last: until then the earlier snapshot is the current one. */
   async write({ current, whole, publications, takenBack }: PublishedLists): Promise<void> {
     await this.#writeSealed(
       "publications",
       publications.map(({ id, at }) => `${id} ${at}`),
     );
-    // Before the pointer, and the history that stands for a missing one: while the versions are in use, it holds back nothing.
+    // Before the pointer, and before the history, which replaces a missing pointer. It holds nothing back while the versions are in use.
     if (takenBack !== undefined) await this.#writeTakenBack(takenBack);
     await this.#writeSealed("history", whole);
     await writeWhole(this.#folder, "current", [Buffer.from(`${current}\n`)]);
@@ -104,7 +104,7 @@ export class FolderLists {
     }
   }
 
-  /** Stands in for a damaged list: the manifests, in the order in which they were written. */
+  /** Replaces a damaged list: the manifests, in the order in which they were written. */
   async #writtenManifests(): Promise<Publication[]> {
     const stored = await readdir(this.#manifests).catch((error: unknown) => {
       if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return [];
@@ -124,7 +124,7 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** The last line of a list, by which a damaged one is found out. */
+/** The last line of a list, which reveals damage. */
 function sealOf(lines: readonly string[]): string {
   return `sha256 ${createHash("sha256").update(lines.join("\n")).digest("hex")}`;
 }

@@ -18,19 +18,17 @@ import {
 import { PublicationConflictError, piecesOf, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 import { holdsBytes, isLeftover, isMissing, readObject, writeWhole } from "./whole-file.ts";
 
-/** How often a watcher reads the pointer. */
+/** Interval at which a watcher reads the pointer. */
 const watchIntervalMs = 500;
 
 export interface FolderStoreOptions {
-  /** What publishing keeps; null: everything that is kept so far. Default: `retentionDefaults`. */
+  /** What publishing keeps; null: all snapshots that are kept so far. Default: `retentionDefaults`. */
   readonly retention?: Partial<Retention> | null;
-  /** Tells when something is published. */
+  /** Gives the time of a publication. */
   readonly clock?: { now(): number };
 }
 
-/**
- * Opens a folder of snapshots; it is made when something is first stored. One process may publish while any number read.
- */
+/** Opens a folder of snapshots; it is created when something is first stored. One process may publish while any number read. */
 export function openFolderStore(folder: string, options: FolderStoreOptions = {}): SnapshotStore {
   const retention = options.retention === null ? null : { ...retentionDefaults, ...options.retention };
   const { clock = Date } = options;
@@ -42,7 +40,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
   const readPointer = async (): Promise<SnapshotPointer | null> => {
     const id = await lists.currentId();
-    // What is published is served: everybody who follows a folder is one process.
+    // A published snapshot is active at once: a folder has no other followers to wait for.
     return id === null ? null : { published: id, active: id };
   };
 
@@ -50,7 +48,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     if (!idPattern.test(id)) throw new SnapshotError(`${folder}: ${JSON.stringify(id.slice(0, 64))} is not a snapshot id: damaged`);
     const path = join(manifests, `${id}.json`);
     let manifest: Manifest;
-    // A loader that was given the manifest does not need what reads one, which is slow to load.
+    // Imported here because it is slow to load, and a loader that was given the manifest does not need it.
     const { decodeManifest } = await import("../manifest-form.ts");
     try {
       manifest = decodeManifest(await readFile(path));
@@ -61,7 +59,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     return manifest;
   };
 
-  /** What a kept manifest names; a damaged or missing one names nothing and must not stand in the way of all that follow. */
+  /** The objects that a kept manifest names; null if it is damaged or missing, so that it does not block later publications. */
   const namedByKept = async (id: string): Promise<NamedObjects | null> => {
     try {
       return namedObjects(await getManifest(id));
@@ -73,7 +71,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     }
   };
 
-  /** The objects that any of these manifests names, as far as they can be read. */
+  /** The objects that any of these manifests names, if it can be read. */
   const namedByFiles = async (files: readonly string[]): Promise<Set<string>> => {
     const found = new Set<string>();
     for (const file of files) {
@@ -84,9 +82,9 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   };
 
   /**
-   * Removes manifests that are not kept, and objects that no kept one needs.
+   * Removes manifests that are not kept, and objects that no kept manifest needs.
    *
-   * @param isAlone  nobody else stores anything now: objects that no manifest names, and what crashes left behind, are removed too.
+   * @param isAlone  nobody else stores anything now: objects that no manifest names, and leftovers of crashes, are removed too.
    */
   const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>, isAlone: boolean): Promise<void> => {
     const keptFiles = new Set(ids.map((id) => `${id}.json`));
@@ -128,19 +126,19 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(id, current);
       for (const { object } of namedObjects(manifest).whole)
         if ((await statIn(objects, object)) === null) throw new SnapshotError(`${folder}: object ${object} of ${id} was not stored`);
-      // First, as it may go by the manifests that are there.
+      // Must come first: it may be derived from the manifests that are there.
       const published = await lists.publications();
       await writeWhole(manifests, `${id}.json`, [encodeManifest(manifest)]);
       const whole = [...(await lists.publishedIds()).filter((other) => other !== id), id];
       const publications = withPublication(published, { id, at: publicationTime(clock.now()) });
       const kept = await decideKept({ publications, whole, active: id }, retention, namedByKept);
       await lists.write({ ...kept, current: id, takenBack });
-      // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
+      // The snapshot is already published. Files that cannot be removed cost disk space, and the next publication tries again.
       await removeUnkept([...kept.whole, ...kept.publications.map((each) => each.id)], kept.objects, isAlone).catch(() => {});
     },
 
     async discardUnpublished() {
-      // Listed first: what is stored from now on may be of a publication that the lists do not have yet.
+      // List the objects first: one that is stored from now on may belong to a publication that is not in the lists yet.
       const stored = await listIn(objects);
       const published = { publications: await lists.publications(), whole: await lists.publishedIds(), active: null };
       const { objects: named } = await decideKept(published, null, async (id) => namedObjects(await getManifest(id)));

@@ -1,4 +1,4 @@
-/** Opens a snapshot by what people name: a data folder, a manifest in one, or a pack. */
+/** Opens a snapshot by a path that people give: a data folder, a manifest in one, or a pack. */
 
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -15,10 +15,10 @@ export function openDataFolder(folder: string, options: FolderStoreOptions = {})
   return openFolderStore(join(folder, snapshotsFolder), options);
 }
 
-/** A path does not say what the operator wants to keep. */
+/** A path does not say what the operator wants to keep, so that nothing is removed. */
 const keepingAll: FolderStoreOptions = { retention: null };
 
-/** A snapshot, where it is kept, and whether that is a pack: then without the objects that only ingest reads. */
+/** A snapshot and its store. `packed`: the store is a pack, which lacks the objects that only ingest reads. */
 export interface OpenedSnapshot {
   readonly store: SnapshotStore;
   readonly manifest: Manifest;
@@ -26,9 +26,9 @@ export interface OpenedSnapshot {
 }
 
 /**
- * The store that holds the snapshot, and the snapshot's manifest.
+ * Opens the store that holds the snapshot, and reads the manifest.
  *
- * @param path  a data folder or its folder of snapshots (its current one is taken), a manifest file in one, or a pack.
+ * @param path  a data folder or its folder of snapshots (the current snapshot is used), a manifest file in one, or a pack.
  *
  * Throws `SnapshotError` when there is none, or it is damaged.
  */
@@ -37,7 +37,7 @@ export async function openSnapshot(path: string): Promise<OpenedSnapshot> {
   return { store, manifest: await store.getManifest(id), packed };
 }
 
-/** The same without reading the manifest, which may be damaged. */
+/** As `openSnapshot`, without reading the manifest, which may be damaged. */
 export async function openSnapshots(
   path: string,
 ): Promise<{ readonly store: SnapshotStore; readonly id: string; readonly packed: boolean }> {

@@ -16,7 +16,7 @@ const manifestBytesMax = 16 * 1024 * 1024;
 
 const aligned = (offset: number): number => Math.ceil(offset / alignment) * alignment;
 
-/** Where each object of a manifest stands in the pack, in the order of its sections. */
+/** Offset of each object of a manifest in the pack, in the order of sections. */
 function layout(manifest: Manifest, manifestBytes: number): { entry: SectionEntry; offset: number }[] {
   let offset = aligned(headBytes + manifestBytes);
   return sectionsOf(manifest).map((name) => {
@@ -28,7 +28,7 @@ function layout(manifest: Manifest, manifestBytes: number): { entry: SectionEntr
 }
 
 /**
- * Writes a snapshot of a store into one file; what only ingest reads is left out. The file appears whole or not at all.
+ * Writes a snapshot of a store into one file, without the objects that only ingest reads. The file appears whole or not at all.
  *
  * @param signal  ends it between two objects, with the signal's reason.
  */
@@ -60,12 +60,12 @@ export async function writePack(store: SnapshotStore, id: string, path: string, 
   return manifest;
 }
 
-/** One call may write less than it was given, as the last one on a full disk does. */
+/** Writes all bytes: one call may write less than it was given, as the last one on a full disk does. */
 async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at, bytes.length - at, position + at)).bytesWritten;
 }
 
-/** Whether the file begins as a pack does. */
+/** Whether the file begins like a pack. */
 export async function isPack(path: string): Promise<boolean> {
   return withFile(path, async (file) => {
     const head = Buffer.alloc(magic.length);
@@ -104,7 +104,7 @@ export async function openPack(path: string): Promise<SnapshotStore> {
       const offset = places.get(digest);
       if (offset === undefined) throw new SnapshotError(`${path}: has no object ${digest}`);
       return withFile(path, async (file) => {
-        // Before any memory is taken: a manifest may claim what no file holds.
+        // Checked before memory is allocated: a manifest may claim more than the file has.
         const { size } = await file.stat();
         if (size < offset + bytes) throw new SnapshotError(`${path}: ends at byte ${size}, inside object ${digest}: truncated`);
         const object = new Uint8Array(new SharedArrayBuffer(bytes));

@@ -1,19 +1,19 @@
-/** Readings of a store's pointer: one after the other, whoever asks for them. */
+/** Reads a store's pointer, one reading at a time, whoever asks. */
 
 import type { PointerWatch, SnapshotPointer } from "./snapshot-store.ts";
 
 /**
- * Reads at each `look`, and tells what differs from what it told before. Only one reading is under way: an answer that is late must not undo
- * one that came after it.
+ * Reads at each `look`, and calls the listener if the pointer differs from the last one reported. Only one reading runs at a time: a late answer must
+ * not undo a newer one.
  *
- * @param read  While it fails or finds none (null), the pointer is what it was before.
+ * @param read  if it fails or finds none (null), the pointer counts as unchanged.
  * @param listener  must not throw
  */
 export function watchReadings(read: () => Promise<SnapshotPointer | null>, listener: (pointer: SnapshotPointer) => void): PointerWatch {
   let last: string | undefined;
   let stopped = false;
   let reading = Promise.resolve();
-  /** Has not begun: whoever asks meanwhile is given this one. */
+  /** The reading that has not begun yet; calls of `look` meanwhile share it. */
   let next: Promise<void> | null = null;
   const readNow = async (): Promise<void> => {
     next = null;

@@ -1,21 +1,21 @@
-/** Which snapshots a store keeps: the one rule of every store (docs/decisions/0063-answers-about-the-past.md). */
+/** Which snapshots a store keeps: one rule for all stores (docs/decisions/0063-answers-about-the-past.md). */
 
 import Type, { type Static } from "typebox";
 import type { Manifest, NewerManifestError, SectionEntry, SectionName } from "../manifest.ts";
 
-/** One publication. A snapshot that was gone back to has several. */
+/** One publication. A snapshot that a rollback restored has several. */
 export interface Publication {
   readonly id: string;
-  /** When the publisher's clock said that it was published: RFC 3339 in UTC, whole seconds. No file decides it. */
+  /** Time of the publication on the publisher's clock: RFC 3339 in UTC, whole seconds. It does not come from a file. */
   readonly at: string;
 }
 
 export interface Retention {
-  /** Snapshots published last that are kept whole, so that one can go back to them; at least 1. */
+  /** Number of the last published snapshots that are kept whole for rollback; at least 1. */
   readonly last: number;
-  /** Of so many days (UTC) that had a publication, the newest snapshot is kept for questions about the past. */
+  /** Number of days (UTC) with a publication whose newest snapshot is kept for questions about the past. */
   readonly days: number;
-  /** Bytes of the objects that only these days need. */
+  /** Size limit of the objects that only these days need. */
   readonly bytesMax: number;
 }
 
@@ -42,7 +42,7 @@ export const retentionConfigSchema = Type.Object({
   }),
 });
 
-/** The rule as the settings give it. */
+/** The rule from the settings. */
 export function retentionOf(settings: Static<typeof retentionConfigSchema>): Retention {
   return {
     last: settings.SNAPSHOTS_KEPT,
@@ -51,10 +51,10 @@ export function retentionOf(settings: Static<typeof retentionConfigSchema>): Ret
   };
 }
 
-/** What is known of persons is not kept for the past: what is deleted there must be gone from every answer. */
+/** Data about persons are not kept for the past: if they are deleted at the source, they must disappear from every answer. */
 export const sectionsWithoutPast: readonly SectionName[] = ["locations"];
 
-/** The manifest as questions about the past use it. It has the id of the whole one. */
+/** The manifest that questions about the past use. It has the id of the whole one. */
 export function pastManifest(manifest: Manifest): Manifest {
   const sections = { ...manifest.sections };
   for (const name of sectionsWithoutPast) delete sections[name];
@@ -63,15 +63,15 @@ export function pastManifest(manifest: Manifest): Manifest {
 
 type NamedObject = Pick<SectionEntry, "object" | "bytes">;
 
-/** What a manifest names. */
+/** Objects that a manifest names. */
 export interface NamedObjects {
-  /** All of it. */
+  /** All of them. */
   readonly whole: readonly NamedObject[];
-  /** What questions about the past need. */
+  /** Those that questions about the past need. */
   readonly past: readonly NamedObject[];
 }
 
-/** @param manifest  one of a later format: each digest in it, as nobody here can tell them apart. */
+/** @param manifest  if it has a later format, every digest in it counts as an object, as this version cannot tell them apart. */
 export function namedObjects(manifest: Manifest | NewerManifestError): NamedObjects {
   if ("digests" in manifest) {
     const whole = manifest.digests.map((object) => ({ object, bytes: 0 }));
@@ -82,37 +82,37 @@ export function namedObjects(manifest: Manifest | NewerManifestError): NamedObje
 }
 
 export interface Kept {
-  /** Kept with all that they name, oldest publication first. */
+  /** Ids of the snapshots that are kept with all their objects, oldest publication first. */
   readonly whole: readonly string[];
-  /** Oldest first; none of a snapshot that is not kept. */
+  /** Oldest first; only of snapshots that are kept. */
   readonly publications: readonly Publication[];
   /** Digests of the objects to keep. */
   readonly objects: ReadonlySet<string>;
 }
 
-/** What a store holds. */
+/** The contents of a store. */
 export interface Published {
   /** Oldest first, the new one included. */
   readonly publications: readonly Publication[];
-  /** Ids that are kept whole so far, oldest publication first, the new one included. */
+  /** Ids that are kept whole so far, oldest publication first, including the new one. */
   readonly whole: readonly string[];
-  /** The snapshot that is served, which is kept however old it is. */
+  /** The snapshot in service, which is kept however old it is. */
   readonly active: string | null;
 }
 
-/** The publications with a further one. A snapshot that is published again while it is current has its time already. */
+/** Appends a publication. If its snapshot is already the current one, nothing is appended: it keeps its time. */
 export function withPublication(publications: readonly Publication[], next: Publication): readonly Publication[] {
   return publications.at(-1)?.id === next.id ? publications : [...publications, next];
 }
 
-/** A time as publications have it. */
+/** A time in the form of publications. */
 export function publicationTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /**
- * Decides what to keep. Days are counted as publications have them, newest first, and not from now, so that a clock that was wrong once
- * takes nothing away but its own day's place.
+ * Decides what to keep. Days are counted by the times of publications, newest first, and not from now: a clock that was wrong once costs no more than
+ * the place of one day.
  *
  * @param retention null: everything that is kept so far stays, for publishers that do not know the operator's settings.
  * @param namedBy null: the manifest is missing or damaged. Such a snapshot is not kept for its day.

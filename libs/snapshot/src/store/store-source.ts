@@ -1,12 +1,12 @@
-/** How another thread opens the same store: a description that can be sent to it. */
+/** A description of a store that can be sent to another thread, which opens the same store. */
 
 import { openFolderStore } from "./folder-store.ts";
 import type { Retention } from "./retention.ts";
 import type { SnapshotStore } from "./snapshot-store.ts";
 
 /**
- * A folder, or a module that exports `openStore: OpenStore`; `options` are what can be cloned between threads. `retention` is what publishing keeps; absent:
- * everything that is kept so far.
+ * A folder, or a module that exports `openStore: OpenStore`; `options` must be cloneable between threads. `retention`: what publishing keeps; absent:
+ * all snapshots that are kept so far.
  */
 export type StoreSource =
   | { readonly kind: "folder"; readonly path: string; readonly retention?: Retention }
@@ -19,13 +19,13 @@ export interface OpenedStore {
 }
 
 export interface OpenOptions {
-  /** For work that no answer of today waits for: the store may read at a bounded rate. Default: false. */
+  /** For work that no current answer waits for: the store may read at a bounded rate. Default: false. */
   readonly background?: boolean;
 }
 
 export type OpenStore = (options: unknown, how: OpenOptions) => Promise<OpenedStore>;
 
-/** Loads what `openStoreSource` needs, and opens nothing. What cannot be loaded is told by `openStoreSource`. */
+/** Loads the modules that `openStoreSource` needs, and opens nothing. If one cannot be loaded, `openStoreSource` reports it. */
 export function prepareStoreSource(source: StoreSource): void {
   if (source.kind === "module") import(source.url).catch(() => undefined);
 }

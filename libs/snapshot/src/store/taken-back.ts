@@ -1,4 +1,4 @@
-/** What operators took back by a rollback, kept with the pointer (docs/decisions/0086-a-rollback-is-kept-with-the-pointer.md). */
+/** Source versions that operators took back by a rollback, kept with the pointer (docs/decisions/0086-a-rollback-is-kept-with-the-pointer.md). */
 
 import { type Manifest, type SectionName, sectionNames } from "../manifest.ts";
 
@@ -11,12 +11,13 @@ export interface TakenBackVersion {
   readonly sha256: string;
 }
 
-/** In no order, each version once. */
+/** Unordered, each version once. */
 export type TakenBack = readonly TakenBackVersion[];
 
 /**
- * What is taken back when the earlier snapshot replaces the current one: versions that only the current one was built from, beside those that were taken back
- * before. A version that the earlier one has is in use again. If that is how it comes back, nothing of its source is taken back: it is the undoing of a rollback.
+ * The versions that are taken back when the earlier snapshot replaces the current one: those taken back before, and those that only the current one
+ * was built from. A version that the earlier one has is in use again. If it was taken back before, this undoes a rollback, and nothing of its source
+ * is taken back.
  */
 export function takenBackBy(current: Manifest, earlier: Manifest, before: TakenBack): TakenBack {
   const used = versionsIn(earlier);
@@ -28,7 +29,7 @@ export function takenBackBy(current: Manifest, earlier: Manifest, before: TakenB
   return [...left, ...more];
 }
 
-/** Reads what a pointer has. What is not of this form is left out: it holds back nothing. */
+/** Reads the value in a pointer. Items of another form are ignored: they hold back nothing. */
 export function readTakenBack(value: unknown): TakenBack {
   return Array.isArray(value) ? value.filter(isVersion) : [];
 }

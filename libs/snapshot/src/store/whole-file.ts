@@ -5,7 +5,7 @@ import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SnapshotError } from "./snapshot-store.ts";
 
-/** How much of a file is read at once to compare it. */
+/** Size of the parts in which a file is read to compare it. */
 const comparedBytes = 1 << 20;
 
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
@@ -41,7 +41,7 @@ export async function writeWhole(folder: string, name: string, pieces: readonly 
   }
 }
 
-/** The system does not say which file a write failed at. */
+/** Adds the path: the system does not say which file a write failed for. */
 function located(error: NodeJS.ErrnoException, path: string): Error {
   return error.path === undefined ? Object.assign(error, { path, message: `${error.message} '${path}'` }) : error;
 }

@@ -1,15 +1,18 @@
-/** The index of a table of which few texts changed, from the index of the table before: a pass over the rows instead of folding and sorting all words. */
+/**
+ * Derives the word index of a table from that of the previous table if few texts changed: one pass over the rows instead of folding and sorting all
+ * words.
+ */
 
 import { foldedWords } from "./folded-words.ts";
 import { noRow, shared, WordIndex, type WordIndexParts } from "./word-index.ts";
 
-/** Texts with the key of each row, which ascends. */
+/** Texts with the key of each row; keys ascend. */
 export interface KeyedTexts {
   readonly keys: Uint32Array;
   readonly texts: Iterable<string | null>;
 }
 
-/** With more changes than this share of the rows, building anew is as fast. */
+/** With more changes than this share of the rows, building the whole index is as fast. */
 const changedShare = 1 / 16;
 
 /** A word of a changed row. */
@@ -20,11 +23,11 @@ interface Occurrence {
 }
 
 /**
- * What `buildWordIndex` builds of the texts, to the byte; null where too many rows changed.
+ * Returns the same bytes as `buildWordIndex` for the texts; null if too many rows changed.
  *
- * @param parts  the index of the texts before, built with the same `grouped`.
+ * @param parts  the index of the previous texts, built with the same `grouped`.
  *
- * Cost: for 90,000 names about a quarter of building anew.
+ * Cost: for 90,000 names about a quarter of building the whole index.
  */
 export function changedWordIndex(
   { parts, ...before }: KeyedTexts & { readonly parts: WordIndexParts },
@@ -46,9 +49,9 @@ export function changedWordIndex(
 }
 
 interface ComparedRows {
-  /** Of each row before that has words and keeps them: its row now; else `noRow`. Ascends. */
+  /** For each previous row that has words and keeps them, its row now; otherwise `noRow`. Ascends. */
   readonly movedTo: Uint32Array;
-  /** Rows whose words are not those of a row before. Ascending. */
+  /** Rows whose words are not those of a previous row. Ascending. */
   readonly changed: readonly { readonly row: number; readonly text: string }[];
   readonly nextSame: Uint32Array;
 }
@@ -76,7 +79,7 @@ function compareRows(before: KeyedTexts & { readonly rowWords: Uint8Array }, now
     while (old < texts.length && (before.keys[old] as number) < key) old++;
     const isSame = before.keys[old] === key && texts[old] === text;
     if (isSame && (before.rowWords[old] as number) > 0) movedTo[old] = row;
-    // The same text without words; where rows are grouped it may have been found by another row.
+    // The same text without words has not changed. If rows are grouped, it may have none because another row stood for it.
     else if (!isSame || grouped) changed.push({ row, text });
   }
   return { movedTo, changed, nextSame };
@@ -88,7 +91,7 @@ function joinWords(index: WordIndex, movedTo: Uint32Array, occurrences: readonly
   const { wordStart, wordUnits, byEnd, postingStart, postingRow, postingPlace } = index.parts;
   const oldWords = byEnd.length;
   const added = Map.groupBy(occurrences, ({ word }) => word);
-  /** Postings that each word before keeps. */
+  /** Number of postings that each previous word keeps. */
   const kept = new Uint32Array(oldWords);
   for (let word = 0; word < oldWords; word++) {
     const end = postingStart[word + 1] as number;
@@ -96,7 +99,7 @@ function joinWords(index: WordIndex, movedTo: Uint32Array, occurrences: readonly
       if (movedTo[postingRow[at] as number] !== noRow) kept[word] = (kept[word] as number) + 1;
   }
   const fresh: { readonly text: string; readonly before: number }[] = [];
-  /** Postings that come to words before. */
+  /** Postings that are added to previous words. */
   const more = new Map<number, readonly Occurrence[]>();
   for (const [text, own] of added) {
     const { at, isThere } = index.placeOf(text);
@@ -105,7 +108,7 @@ function joinWords(index: WordIndex, movedTo: Uint32Array, occurrences: readonly
   }
   fresh.sort((a, b) => (a.text < b.text ? -1 : 1));
   const gone = (word: number): boolean => kept[word] === 0 && !more.has(word);
-  // Words in their order: those of before at their new places, and the fresh ones between.
+  // All words in order: the previous ones at their new places, and the new ones between.
   const places = new Uint32Array(oldWords).fill(noRow);
   const freshPlaces = new Uint32Array(fresh.length);
   let [count, units, next] = [0, 0, 0];
@@ -184,7 +187,7 @@ function joinWords(index: WordIndex, movedTo: Uint32Array, occurrences: readonly
   return out;
 }
 
-/** The order of the units read backwards. */
+/** Whether a word comes first if the units of both are read backwards. */
 function isBeforeByEnd(a: string, b: string): boolean {
   for (let back = 1; back <= a.length && back <= b.length; back++) {
     const difference = a.charCodeAt(a.length - back) - b.charCodeAt(b.length - back);

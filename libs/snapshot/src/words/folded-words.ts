@@ -1,6 +1,6 @@
-/** Words of a text as search compares them: case, accents and compatibility forms do not count. */
+/** Words of a text in the form that search compares: case, accents and compatibility forms are ignored. */
 
-/** A word, and where it stands in the text, in UTF-16 units. */
+/** A word, and its place in the text, in UTF-16 units. */
 export interface FoldedWord {
   /** At most `wordUnitsMax` units. */
   readonly text: string;
@@ -8,18 +8,18 @@ export interface FoldedWord {
   readonly end: number;
 }
 
-/** Words of a text that count; a longer text is found by its beginning. */
+/** Number of words of a text that are indexed; a longer text is found by its beginning. */
 export const wordsMax = 32;
-/** Units of a word that count. */
+/** Number of units of a word that are indexed. */
 export const wordUnitsMax = 64;
 
 /** Letters with a stroke and ligatures, which Unicode does not decompose. */
 const plainLetters: Readonly<Record<string, string>> = { æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", þ: "th", ħ: "h", ŧ: "t" };
 
-/** Foldings of the characters that texts mostly have. */
+/** Cached foldings of the most frequent characters. */
 const known: (string | undefined)[] = new Array(0x2000);
 
-/** What a character becomes; empty: it neither counts nor separates, as an accent or a bidi control. */
+/** The folding of a character; empty: it neither counts nor separates, like an accent or a bidi control. */
 function foldPoint(point: number): string {
   const before = known[point];
   if (before !== undefined) return before;
@@ -34,7 +34,7 @@ function foldPoint(point: number): string {
   return folded;
 }
 
-/** Of a folded character. */
+/** @param letter  a folded character. */
 function isPartOfWord(letter: string): boolean {
   const unit = letter.charCodeAt(0);
   return unit < 128 ? (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39) : /[\p{L}\p{N}]/u.test(letter);
@@ -43,7 +43,7 @@ function isPartOfWord(letter: string): boolean {
 /**
  * The words of a text, at most `max`: runs of letters and digits, folded (NFKD without marks and format characters, case-folded).
  *
- * Characters are folded one by one, so that each word knows where it stands. Never throws, whatever the text.
+ * Characters are folded one by one, so that each word has its place in the text. Never throws, whatever the text.
  */
 export function foldedWords(text: string, max: number = wordsMax): FoldedWord[] {
   const words: FoldedWord[] = [];
@@ -58,7 +58,7 @@ export function foldedWords(text: string, max: number = wordsMax): FoldedWord[] 
     const point = text.codePointAt(at) as number;
     const next = at + (point > 0xffff ? 2 : 1);
     const folded = foldPoint(point);
-    // Belongs to the letter before it.
+    // The character belongs to the letter before it.
     if (folded === "" && word !== "" && end === at) end = next;
     for (const letter of folded) {
       if (!isPartOfWord(letter)) close();
@@ -74,7 +74,7 @@ export function foldedWords(text: string, max: number = wordsMax): FoldedWord[] 
   return words;
 }
 
-/** Where the first `units` units of a word end in its text. */
+/** The end, in the text, of the first `units` units of a word. */
 export function prefixEnd(text: string, { start, end }: FoldedWord, units: number): number {
   let count = 0;
   for (let at = start; at < end; ) {
@@ -87,15 +87,15 @@ export function prefixEnd(text: string, { start, end }: FoldedWord, units: numbe
   return end;
 }
 
-/** Words below this length match no other spelling: nearly all short words are one edit apart. */
+/** Words shorter than this must match exactly: nearly all short words are one edit apart. */
 export const editUnitsMin = 4;
 
-/** Whether a word of a question may be a misspelling; numbers are meant as they are. */
+/** Whether a word of a question may be misspelt; words with digits are taken as they are. */
 export function mayBeMisspelt(word: string): boolean {
   return word.length >= editUnitsMin && !/\p{N}/u.test(word);
 }
 
-/** Whether one text becomes the other by one insertion, deletion, substitution, or swap of neighbours. */
+/** Whether one insertion, deletion, substitution, or swap of neighbours turns one text into the other. */
 export function isOneEdit(a: string, b: string): boolean {
   if (a.length > b.length) return isOneEdit(b, a);
   if (b.length - a.length > 1 || a === b) return false;

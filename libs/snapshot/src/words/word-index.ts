@@ -1,28 +1,28 @@
-/** An index of the words of a table's texts: which rows have a word, one that begins so, or one that is an edit away. */
+/** An index of the words of a table's texts: finds the rows that have a word, a word with a given beginning, or a word one edit away. */
 
 import { GrowableUint8, GrowableUint32, release } from "../growable.ts";
 import { foldedWords, isOneEdit, mayBeMisspelt, wordsMax } from "./folded-words.ts";
 
-/** In SharedArrayBuffers, so that posting it copies nothing. */
+/** In SharedArrayBuffers, so that posting the index copies nothing. */
 export interface WordIndexParts {
   /** Different words, in the order of their UTF-16 units; one start more than there are words. */
   readonly wordStart: Uint32Array;
   readonly wordUnits: Uint16Array;
-  /** The same words in the order of their units read backwards. */
+  /** Indexes of the same words, in the order of their units read backwards. */
   readonly byEnd: Uint32Array;
-  /** Of each word a run of rows, ascending, with the place of the word in the row's text. */
+  /** For each word a run of rows, ascending, with the place of the word in the text of the row. */
   readonly postingStart: Uint32Array;
   readonly postingRow: Uint32Array;
   readonly postingPlace: Uint8Array;
-  /** Words of each row's text; 0: the row has no text that is found. */
+  /** Number of words in the text of each row; 0: search does not find the row. */
   readonly rowWords: Uint8Array;
-  /** The next row with the same text, `noRow` after the last one; empty where rows with one text are found one by one. */
+  /** The next row with the same text, `noRow` after the last one; empty if rows with one text are found one by one. */
   readonly nextSame: Uint32Array;
 }
 
 export const noRow = 0xffff_ffff;
 
-/** How well a word of a text matches: the less the better. */
+/** How well a word of a text matches, best first. */
 export const matchLevels = ["exact", "prefix", "edit"] as const;
 
 const stepRows = 128;
@@ -33,7 +33,7 @@ const stepPostings = 32_768;
  * Builds the index, in steps of at most a few milliseconds.
  *
  * @param texts   one for each row; null: none.
- * @param grouped whether only the first row of a text is found, with the others behind it.
+ * @param grouped whether only the first row of a text is found, and leads to the others.
  */
 export function* buildWordIndex(
   texts: Iterable<string | null>,
@@ -89,7 +89,7 @@ export function* buildWordIndex(
   return parts;
 }
 
-/** Places of the texts in the order of their UTF-16 units, which is that of `<`. Sorts those with the same two first units in one step. */
+/** Indexes of the texts in the order of their UTF-16 units, which is that of `<`. Sorts texts with the same two first units in one step. */
 function* sortedOrder(texts: readonly string[]): Generator<void, Uint32Array> {
   const groups = new Map<number, number[]>();
   for (const [id, text] of texts.entries()) {
@@ -186,18 +186,18 @@ export class WordIndex {
     this.parts = parts;
   }
 
-  /** Rows of the table, found or not. */
+  /** Number of rows of the table, including those without words. */
   get rows(): number {
     return this.parts.rowWords.length;
   }
 
-  /** The bytes that it takes. */
+  /** Size in memory. */
   get bytes(): number {
     return Object.values(this.parts).reduce((sum, { byteLength }: Uint8Array) => sum + byteLength, 0);
   }
 
   /**
-   * Tells the postings of every word that matches, as ranges: `level` is a place in `matchLevels`. A posting can be in two ranges.
+   * Visits the postings of every word that matches, as ranges: `level` is an index of `matchLevels`. A posting can be in two ranges.
    *
    * Cost: one step for each range, and for each word with the same first or last half.
    */
@@ -214,23 +214,26 @@ export class WordIndex {
     if (mayBeMisspelt(word)) for (const at of this.#oneEditFrom(word)) visitWords(at, at + 1, 2);
   }
 
-  /** Rows with the same text as this one, itself first; only of an index whose rows are grouped. */
+  /** Rows with the same text as this one, which comes first; only for an index with grouped rows. */
   *sameText(row: number): Generator<number> {
     for (let at = row; at !== noRow; at = this.parts.nextSame[at] as number) yield at;
   }
 
-  /** The place of a word, or where it would stand. */
+  /** The place of a word, or the place at which it would be inserted. */
   placeOf(word: string): { readonly at: number; readonly isThere: boolean } {
     const at = this.#firstNotBelow(word, false);
     return { at, isThere: at < this.parts.byEnd.length && this.#text(at) === word };
   }
 
-  /** Where a word that is not there would stand in the order of units read backwards. */
+  /** The place at which a word that is not there would be inserted, in the order of units read backwards. */
   placeByEnd(word: string): number {
     return this.#firstByEnd(word, false);
   }
 
-  /** Words one edit away. Either the first half of the word stands unchanged at their beginning, or its second half at their end, or the letters in the middle are swapped. */
+  /**
+   * Words one edit away. In each, the first half of the word is an unchanged beginning, or its second half an unchanged end, or the letters in the
+   * middle are swapped.
+   */
   #oneEditFrom(word: string): Set<number> {
     const found = new Set<number>();
     const half = word.length >> 1;
@@ -259,7 +262,7 @@ export class WordIndex {
     return String.fromCharCode(...wordUnits.subarray(wordStart[at], wordStart[at + 1]));
   }
 
-  /** The first word that is not below the text; with `past`, the first one behind all that begin with it. */
+  /** The first word that is not before the text; with `past`, the first one after all words that begin with it. */
   #firstNotBelow(text: string, past: boolean): number {
     const { wordStart, wordUnits } = this.parts;
     return firstPlace(wordStart.length - 1, (at) => {
@@ -274,7 +277,7 @@ export class WordIndex {
     });
   }
 
-  /** The same by the ends of words. */
+  /** As `#firstNotBelow`, in the order of units read backwards. */
   #firstByEnd(text: string, past: boolean): number {
     const { byEnd, wordStart, wordUnits } = this.parts;
     return firstPlace(byEnd.length, (place) => {
@@ -291,7 +294,7 @@ export class WordIndex {
   }
 }
 
-/** Whether a word stands before the text; with `past`, also when it begins with it. */
+/** Whether a word comes before the text; with `past`, also if it begins with the text. */
 function compare(
   text: string,
   past: boolean,
@@ -307,7 +310,7 @@ function compare(
   return length < text.length || past;
 }
 
-/** The first place of an ascending table that is not before what is sought. */
+/** The first place of an ascending table for which `isBefore` is false. */
 function firstPlace(count: number, isBefore: (at: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {
@@ -318,5 +321,5 @@ function firstPlace(count: number, isBefore: (at: number) => boolean): number {
   return low;
 }
 
-/** Words of a text that ranks tell apart. */
+/** Number of different word counts that ranks distinguish. */
 export const rankedWords = wordsMax + 1;

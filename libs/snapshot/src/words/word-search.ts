@@ -1,14 +1,14 @@
-/** Rows whose text matches every word of a question, with the rank of each. */
+/** Finds rows whose text matches every word of a question, and ranks them. */
 
 import { matchLevels, rankedWords, type WordIndex } from "./word-index.ts";
 
 /**
- * Ranks: better words first, then texts whose first word matches the first word of the question, then short texts. Two rows with the same
- * rank come in the order of their rows.
+ * Number of ranks: better matches first, then texts whose first word matches the first word of the question, then short texts. Rows with the same
+ * rank come in the order of the table.
  */
 export const ranks = matchLevels.length * 2 * rankedWords;
 
-/** @param level the worst one of the question's words. */
+/** @param level  the worst level among the words of the question. */
 export function rankOf(level: number, isAtStart: boolean, words: number): number {
   return (level * 2 + (isAtStart ? 0 : 1)) * rankedWords + words;
 }
@@ -17,26 +17,28 @@ export function levelOf(rank: number): number {
   return Math.floor(rank / (2 * rankedWords));
 }
 
-/** Tells the rows that match a word by other means than the index, as runs of rows. They count as matches of the first word of their texts. */
+/** Visits rows that match a word by other means than the index, as runs of rows. They count as matches of the first word of their texts. */
 export type OtherRows = (word: string, visit: (from: number, to: number, level: number) => void) => void;
 
-/** With fewer rows than this share of all, those found are sorted instead of read in order out of all. */
+/** If fewer rows than this share of all are found, they are sorted; otherwise all rows are scanned in order. */
 const sortedShare = 1 / 32;
 
-/** Searches one index. The result of a search is valid until the next one; a search is one call, so that none comes between. In one thread only. */
+/**
+ * Searches one index. The result of a search is valid until the next one, which cannot begin before the current call ends. Use it in one thread only.
+ */
 export class WordSearch {
   readonly index: WordIndex;
   readonly #others: OtherRows;
-  /** Words of the question that the row matches so far. */
+  /** Number of words of the question that the row matches so far. */
   readonly #matched: Uint8Array;
-  /** The worst level so far, and the best one of the word in hand. */
+  /** The worst level so far, and the best level of the current word. */
   readonly #worst: Uint8Array;
   readonly #best: Uint8Array;
   readonly #atStart: Uint8Array;
-  /** Rows that match the last word and all before it. */
+  /** Rows that match the last word and all previous ones. */
   readonly #touched: Uint32Array;
   #touchedCount = 0;
-  /** Words of the question. */
+  /** Number of words of the question. */
   #words = 0;
 
   constructor(index: WordIndex, others: OtherRows = () => {}) {
@@ -50,10 +52,10 @@ export class WordSearch {
   }
 
   /**
-   * Finds the rows that match every word; none match no words.
+   * Finds the rows that match every word; without words, none match.
    *
    * @param left rows that are left out; negative: none.
-   * @returns how many rows have each rank.
+   * @returns the number of rows of each rank.
    *
    * Cost: one step for each posting of the words that match, and one for each row at most.
    */
@@ -72,7 +74,7 @@ export class WordSearch {
     return counts;
   }
 
-  /** Tells the rows that were found, ascending. */
+  /** Visits the rows that were found, ascending. */
   each(visit: (row: number, rank: number) => void): void {
     const [words, matched, worst, atStart, touched] = [this.#words, this.#matched, this.#worst, this.#atStart, this.#touched];
     const { rowWords } = this.index.parts;
