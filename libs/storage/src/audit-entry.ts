@@ -1,4 +1,4 @@
-/** The entry as every store keeps it: with an id, and without secrets. */
+/** The entry in the form of every store: with an id, and without secrets. */
 
 import { randomUUID } from "node:crypto";
 import type { AuditEntry } from "@netfacts/keys";

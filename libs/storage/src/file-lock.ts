@@ -1,16 +1,16 @@
-/** A lock between processes that ends with its owner, however that ends: the system's own, by way of SQLite, as Node has none. */
+/** A lock between processes that ends with its owner, however the owner ends: the lock of the system, taken through SQLite, as Node has none. */
 
 import { DatabaseSync } from "node:sqlite";
 
-/** The collection of a connection that nobody refers to would end its lock. */
+/** Keeps the connections referenced: if one were garbage-collected, its lock would end. */
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes the lock that the file stands for; the file is made when missing, and stays empty. It holds between containers that share the folder, and
+ * Takes the lock that the file represents. A missing file is created; it stays empty. The lock holds between containers that share the folder, and
  * between threads of a process. No other code of the process may open the file: closing it would end the lock.
  *
- * @param timeoutMs  waited for, with the event loop, while others have the lock. With 0, two that try at the same time may both fail.
- * @returns what releases it; null: somebody has it.
+ * @param timeoutMs  longest wait while others have the lock; blocks the event loop. With 0, two that try at the same time may both fail.
+ * @returns a function that releases it; null: somebody else has it.
  * @throws Error that names the file.
  */
 export function tryFileLock(path: string, timeoutMs = 0): (() => void) | null {
@@ -18,7 +18,7 @@ export function tryFileLock(path: string, timeoutMs = 0): (() => void) | null {
   try {
     database = new DatabaseSync(path, { timeout: timeoutMs });
     const lock = database;
-    // Without a journal on the disk, which would not fit a full one, and which a killed process would leave.
+    // Without a journal on disk: it would not fit on a full disk, and a killed process would leave it behind.
     lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     held.add(lock);
     return () => {
@@ -33,7 +33,7 @@ export function tryFileLock(path: string, timeoutMs = 0): (() => void) | null {
   }
 }
 
-/** SQLite names neither the file nor what to do. */
+/** Adds the file and what to do: SQLite names neither. */
 function lockError(path: string, error: unknown): Error {
   const reason = Error.isError(error) ? error.message : String(error);
   return new Error(`the lock ${path} cannot be acquired: ${reason}; check that its folder is writable and its disk is not full`, {

@@ -1,4 +1,4 @@
-/** @netfacts/storage: the store: repositories and their implementation in SQLite. In MongoDB: `./mongo`. */
+/** @netfacts/storage: the store: repositories and their implementation in SQLite. For MongoDB: `./mongo`. */
 
 export { tryFileLock } from "./file-lock.ts";
 export type { Lease, LeaseOutcome, LeaseRepository, RenewOutcome } from "./lease-repository.ts";

@@ -1,4 +1,4 @@
-/** What every store asks of a lease's length. */
+/** The check of a lease's duration, for every store. */
 
 /** @throws RangeError */
 export function checkLeaseTime(ttlMs: number): void {

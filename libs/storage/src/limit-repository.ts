@@ -8,39 +8,39 @@ export interface LimitWindow {
   readonly policy: string;
   /** Unix seconds. */
   readonly start: number;
-  /** Unix milliseconds, some time after the window's end: from then on the counter reads as 0 and may be deleted. */
+  /** Unix milliseconds, some time after the end of the window. From then on the counter reads as 0 and may be deleted. */
   readonly expiresAt: number;
 }
 
-/** `leased`: units given out after the operation; `at`: the store's own time of it, Unix milliseconds. */
+/** `leased`: units that are leased after the operation; `at`: time of the operation on the store's clock, Unix milliseconds. */
 export interface LimitReading {
   readonly leased: number;
   readonly at: number;
-  /** Of `leased`: units that other owners said within `saidMs` that they may return. Absent where owners are not told apart. */
+  /** Units of `leased` that other owners reported within `saidMs` that they may return. Absent if the store does not distinguish owners. */
   readonly reserved?: number;
-  /** Of `leased`: units that other owners held unspent at their last change, within `saidMs`. Absent where owners are not told apart. */
+  /** Units of `leased` that other owners held unspent at their last change, within `saidMs`. Absent if the store does not distinguish owners. */
   readonly held?: number;
 }
 
-/** What an owner said of its units is believed for so long. */
+/** Time for which an owner's report about its units is valid. */
 export const saidMs = 10_000;
 
 export type TakeOutcome =
   | ({ readonly outcome: "granted" } & LimitReading)
-  /** Nothing was taken: only `left` units are free, which is fewer than asked for (0 when the limit was lowered below `leased`). */
+  /** Nothing was taken: only `left` units are free, fewer than requested (0 when the limit was lowered below `leased`). */
   | ({ readonly outcome: "does-not-fit"; readonly left: number } & LimitReading)
-  /** Whether the units were taken is not known. The caller counts them as lost and never asks for them again, unless `recover` tells. */
+  /** It is not known whether the units were taken. The caller counts them as lost and never asks for them again, unless `recover` finds out. */
   | { readonly outcome: "unknown"; readonly cause: StoreError };
 
 export type GiveBackOutcome =
   | ({ readonly outcome: "returned" } & LimitReading)
-  /** The counter is gone, or holds less than was to be returned, or failed in a way that cannot be looked up: the units are lost. */
+  /** The units are lost: the counter is gone, or holds less than was to be returned, or a failure left it open and cannot be looked up. */
   | { readonly outcome: "refused" }
   | { readonly outcome: "unknown"; readonly cause: StoreError };
 
-/** By which a change of a counter is known again. Numbers of one owner only rise. */
+/** Identifies a change of a counter. The numbers of one owner only increase. */
 export interface LimitMark {
-  /** Letters and digits; of one process, and of no other before or after it. */
+  /** Letters and digits; unique to one process, and never used by another before or after it. */
   readonly owner: string;
   /** A positive integer. */
   readonly number: number;
@@ -56,23 +56,23 @@ export type RecoverOutcome =
 
 export interface LimitRepository {
   /**
-   * Takes all of `units` or none, atomically over all processes: `leased` never rises above `limit`.
+   * Takes all of `units` or none, atomically over all processes: `leased` never exceeds `limit`.
    *
    * @param mark  for `recover`.
    * @throws RangeError unless 1 ≤ units ≤ limit, both integers.
    */
   take(window: LimitWindow, limit: number, units: number, mark?: LimitMark): Promise<TakeOutcome>;
-  /** Gives back units that the caller took and did not spend. Never repeat it after `unknown`. */
+  /** Returns units that the caller took and did not spend. Never repeat it after `unknown`. */
   giveBack(window: LimitWindow, units: number, mark?: LimitMark): Promise<GiveBackOutcome>;
   /**
-   * Whether the last change of this owner, whose outcome was unknown, was done. One that was not done never will be, however late it
-   * arrives. Safe to repeat.
+   * Finds out whether the last change of this owner, whose outcome was unknown, was done. If not, it never will be, however late it arrives. Safe to
+   * repeat.
    */
   recover(window: LimitWindow, mark: LimitMark): Promise<RecoverOutcome>;
   /**
-   * Reads without taking; 0 leased where there is no counter.
+   * Reads without taking; `leased` is 0 if there is no counter.
    *
-   * @param owner  whose own `held` and `reserved` are left out.
+   * @param owner  its own `held` and `reserved` are left out.
    */
   read(window: LimitWindow, owner?: string): Promise<LimitReading>;
   /** The store's clock, Unix milliseconds. */

@@ -1,13 +1,15 @@
-/** A folder with those above it. Node's own way (`recursive`) never ends where the system says of a new folder that its parent is missing, as `/proc` does. */
+/**
+ * Creates a folder and its parents. Node's `recursive` never ends if the system reports for a new folder that its parent is missing, as `/proc` does.
+ */
 
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes the folder unless it is there.
+ * Creates the folder unless it exists.
  *
- * @param mode  of each that is made.
- * @throws the system's error where it cannot be made, or is something else than a folder.
+ * @param mode  of each folder that is created.
+ * @throws the system's error if it cannot be created, or is not a folder.
  */
 export function makeFolder(path: string, mode = 0o777): void {
   const fault = makeOne(path, mode);

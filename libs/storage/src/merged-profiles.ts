@@ -1,4 +1,4 @@
-/** Profiles as answers have them: what sources say of an AS, under what operators say. */
+/** Profiles as answers have them: the statements of sources about an AS, under the overrides of operators. */
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { ProfileRecord } from "./profile-repository.ts";
@@ -6,21 +6,21 @@ import { type StatedSection, type StatementRow, statedSections } from "./stateme
 import { type ProfileField, profileFields, readStatements } from "./statements.ts";
 import type { Store } from "./store.ts";
 
-/** The name of overrides among sources. No source of a list may have it. */
+/** The name of overrides among sources. No source of a list may have this name. */
 export const overrideSource = "override";
 
 export interface SaidValue {
-  /** Null: the source says that there is none. Network types are one text, separated by blanks. */
+  /** Null: the source says that there is none. Several network types are one text, separated by spaces. */
   readonly value: string | null;
   /** Name of a source, or `override`. */
   readonly source: string;
-  /** Of a source the date of its data, of an override the time of the change: RFC 3339; null: unknown. */
+  /** For a source the date of its data, for an override the time of the change: RFC 3339; null: unknown. */
   readonly asOf: string | null;
 }
 
 export interface MergedField extends SaidValue {
   readonly field: ProfileField;
-  /** What else was said of it, that which would hold next first. */
+  /** Other values that were given for it; the one that would apply next comes first. */
   readonly others: readonly SaidValue[];
 }
 
@@ -32,19 +32,19 @@ export interface MergedProfile {
 
 export interface MergedSearch {
   readonly limit: number;
-  /** Behind this AS number. */
+  /** Only ASes after this AS number. */
   readonly after?: number;
-  /** In any case, in the AS number, a value, a source, or who made an override. */
+  /** Case-insensitive text to find in the AS number, a value, a source, or the author of an override. */
   readonly text?: string;
-  /** Only what this source says something of, be it replaced; with `field`: of that field. */
+  /** Only profiles with a value of this source, even an overridden one; with `field`: a value of that field. */
   readonly source?: string;
-  /** Only what has this field. */
+  /** Only profiles that have this field. */
   readonly field?: ProfileField;
 }
 
 export interface MergedPage {
   readonly profiles: readonly MergedProfile[];
-  /** Where the next page begins, behind this AS; null: this is the last one. A page may have fewer profiles than asked for, and another one. */
+  /** The next page begins after this AS; null: this is the last page. A page may have fewer profiles than asked for although there is a next one. */
   readonly next: number | null;
 }
 
@@ -52,10 +52,10 @@ type Stores = Pick<Store, "profiles" | "statements">;
 type Versions = ReadonlyMap<StatedSection, Readonly<Record<string, string | null>>>;
 
 const pageSize = 250;
-/** ASes that one page looks at: a search for what is rare takes several pages, and no longer for each. */
+/** ASes that one page examines: a search for a rare text takes several pages, but no longer for each. */
 const lookedAtMax = 10_000;
 
-/** @returns null where nobody says anything of the AS. @throws StoreError */
+/** @returns null if no source and no operator describes the AS. @throws StoreError */
 export async function mergedProfile(stores: Stores, asn: number): Promise<MergedProfile | null> {
   const [override, versions, ...rows] = await Promise.all([
     stores.profiles.get(asn),
@@ -66,7 +66,7 @@ export async function mergedProfile(stores: Stores, asn: number): Promise<Merged
   return override === null && own.length === 0 ? null : merged(asn, own, override, versions);
 }
 
-/** By AS number. Between its steps, the thread does what else waits. @throws StoreError */
+/** Searches in the order of AS numbers. Gives the thread to other work between its steps. @throws StoreError */
 export async function searchMerged(stores: Stores, search: MergedSearch): Promise<MergedPage> {
   const { limit } = search;
   const versions = await versionsOf(stores);
@@ -98,7 +98,7 @@ async function allAfter({ profiles, statements }: Stores, after: number, version
     ...statedSections.map((section) => statements.list(section, pageSize, after)),
   ]);
   const lists: readonly (readonly { readonly asn: number }[])[] = [overrides, ...sections];
-  // Behind the end of a full page its list may have more.
+  // If a list is a full page, it may have more after its end.
   const ends = lists.flatMap((list) => (list.length < pageSize ? [] : [list.at(-1)?.asn as number]));
   const end = Math.min(...ends);
   const asns = [...new Set(lists.flat().map(({ asn }) => asn))].filter((asn) => asn <= end).sort((a, b) => a - b);
@@ -114,7 +114,7 @@ async function allAfter({ profiles, statements }: Stores, after: number, version
   return { profiles: found, isLast: ends.length === 0 };
 }
 
-/** Overrides are few, and may be far apart. */
+/** A step over overrides only: they are few, and may be far apart. */
 async function overriddenAfter(stores: Stores, after: number, versions: Versions): Promise<Step> {
   const overrides = await stores.profiles.list(pageSize, after);
   const found: MergedProfile[] = [];
@@ -147,7 +147,7 @@ function merged(
       const text = Array.isArray(value) ? value.join(" ") : (value as string | null);
       said.get(field as ProfileField)?.unshift({ value: text, source: overrideSource, asOf });
     }
-    // Another organisation is in another country: answers have none then.
+    // If the organisation is overridden, its country in the data does not apply: answers have none.
     const country = said.get("organisation_country");
     if (override.profile.organisation !== undefined && country !== undefined && country.length > 0)
       country.unshift({ value: null, source: overrideSource, asOf });

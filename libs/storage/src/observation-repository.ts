@@ -1,4 +1,4 @@
-/** Observations and geofeeds as they were uploaded, line by line, and how far each upload came. */
+/** Uploaded observations and geofeeds, line by line, and the progress of each upload. */
 
 import type { Prefix } from "@netfacts/address";
 
@@ -6,12 +6,12 @@ export type UploadFormat = "ndjson" | "csv" | "geofeed";
 
 /** A line that was not stored. */
 export interface BadLine {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
   readonly reason: string;
 }
 
-/** How much of an upload is stored. */
+/** The part of an upload that is stored. */
 export interface UploadProgress {
   /** Bytes of the file up to the end of the last line that was read. */
   readonly offset: number;
@@ -23,7 +23,7 @@ export interface UploadProgress {
   /** Lines that were not stored because they break a rule, and the first of them. */
   readonly bad: number;
   readonly badLines: readonly BadLine[];
-  /** Of CSV: the line that names the columns; null: none was read so far. */
+  /** For CSV: the line with the names of the columns; null: not read yet. */
   readonly header: string | null;
   /** The end of the file was read. */
   readonly complete: boolean;
@@ -32,21 +32,24 @@ export interface UploadProgress {
 export interface NewUpload {
   readonly id: string;
   readonly format: UploadFormat;
-  /** The name under which its observations count as one opinion. */
+  /** Observations under the same name count as one opinion. */
   readonly source: string;
-  /** Id of the key that began it; null: the command line. */
+  /** Id of the key that began the upload; null: the command line. */
   readonly keyId: string | null;
 }
 
 /** Times are Unix milliseconds. */
 export interface UploadRecord extends NewUpload, UploadProgress {
-  /** From 1, in the order in which uploads began. Never used again. */
+  /** From 1, in the order in which uploads began. Never reused. */
   readonly number: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** What one line says. Of a geofeed's line `observedAt`, `method` and the coordinates are null; without a country, region and city it says "no location". */
+/**
+ * The content of one line. For a line of a geofeed, `observedAt`, `method` and the coordinates are null; if country, region and city are null too, it
+ * says "no location".
+ */
 export interface ObservationRow {
   readonly line: number;
   readonly prefix: Prefix;
@@ -66,45 +69,47 @@ export interface StoredRow extends ObservationRow {
   readonly upload: number;
 }
 
-/** Rows to remove: of a prefix and everything inside it, of uploads (by number, both included), observed before a time (Unix seconds), or the oldest ones. */
+/**
+ * Rows to remove: of a prefix and everything inside it, of uploads (by number, inclusive), observed before a time (Unix seconds), or the oldest ones.
+ */
 export type RowSelector =
   | { readonly within: Prefix }
   | { readonly fromUpload: number; readonly toUpload: number }
   | { readonly observedBefore: number }
   | { readonly oldest: true };
 
-/** Lines that an upload may have, and uploads that a store may ever have: together they number rows. */
+/** Limits of the lines of an upload and of the uploads of a store, ever: together they number rows. */
 export const uploadLinesMax = 2 ** 30 - 1;
 export const uploadNumberMax = 2 ** 23 - 1;
 
 export interface ObservationRepository {
-  /** Writes down a new upload, or returns the one of this id as it is. */
+  /** Records a new upload, or returns the existing one with this id unchanged. */
   begin(upload: NewUpload, at: number): Promise<UploadRecord>;
   find(id: string): Promise<UploadRecord | null>;
-  /** The latest begun first, those that began before `before`. */
+  /** Uploads that began before the number `before`, latest first. */
   uploads(limit: number, before?: number): Promise<UploadRecord[]>;
   uploadCount(): Promise<number>;
   /**
-   * Stores rows and how far the upload came. A row of a line that is stored already is left as it is.
+   * Stores rows and the progress of the upload. A row whose line is stored already stays as it is.
    *
-   * @param upload  as it was read last.
-   * @returns the upload as it is now; null: another request changed or removed it meanwhile, and its progress is as that one left it.
+   * @param upload  the record that was read last.
+   * @returns the record now; null: another request changed or removed the upload meanwhile, and its progress is unchanged.
    */
   store(upload: UploadRecord, rows: readonly ObservationRow[], progress: UploadProgress, at: number): Promise<UploadRecord | null>;
-  /** Removes the record of an upload, whose rows were removed. */
+  /** Removes the record of an upload whose rows were removed before. */
   forget(number: number): Promise<void>;
-  /** Changes with every row that is stored or removed. */
+  /** A number that changes with every row that is stored or removed. */
   revision(): Promise<number>;
   rowCount(): Promise<number>;
   /** Whether rows of the upload are stored. */
   hasRows(number: number): Promise<boolean>;
-  /** Unix seconds; null: there are no observations. */
+  /** Time of the newest observation, Unix seconds; null: there are none. */
   newest(): Promise<number | null>;
-  /** Every row, by upload and line, in groups. Rows that are stored or removed meanwhile may be missing. */
+  /** All rows, by upload and line, in groups. Rows that are stored or removed meanwhile may be missing. */
   all(): AsyncGenerator<StoredRow[], void>;
-  /** Rows of prefixes that contain the prefix, of itself, and of prefixes inside it, in groups. */
+  /** Rows of the prefix, of prefixes that contain it, and of prefixes inside it, in groups. */
   about(prefix: Prefix): AsyncGenerator<StoredRow[], void>;
-  /** @returns how many rows were removed; fewer than `limit`: there are no others. */
+  /** @returns the number of removed rows; if it is below `limit`, no others are left. */
   remove(selector: RowSelector, limit: number): Promise<number>;
 }
 

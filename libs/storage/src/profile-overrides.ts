@@ -1,22 +1,22 @@
-/** What operators say of AS profiles, from wherever: checked, audited, kept. Whether they may is for the caller to know. */
+/** Operators' overrides of AS profiles, from any source: checks, audits and stores them. The caller checks permissions. */
 
 import type { AuditAction } from "@netfacts/contracts";
 import { KeySpecError, type Operator, type SpecFault, specFault } from "@netfacts/keys";
 import type { ProfileRecord } from "./profile-repository.ts";
 import type { Store } from "./store.ts";
 
-/** Absent: nothing is said; null: there is none, whatever the data say. */
+/** Absent: not overridden; null: there is none, whatever the data say. */
 export interface ProfileOverride {
   readonly name?: string | null;
   readonly organisation?: string | null;
   readonly website?: string | null;
-  /** The type that fits best first. */
+  /** Best match first. */
   readonly network_types?: readonly string[] | null;
 }
 
-/** Of one installation: each run reads all of them. */
+/** Limit of one installation: each run reads all overrides. */
 export const overridesMax = 10_000;
-/** As the readers of sources have them: what is kept here must be readable there. */
+/** The limits of the readers of sources: what is stored here must be readable there. */
 const nameLettersMax = 256;
 const websiteLettersMax = 255;
 const typesMax = 8;
@@ -31,9 +31,9 @@ export class ProfileOverrides {
   }
 
   /**
-   * Replaces what was said of the AS. The audit is written first.
+   * Replaces the override of the AS. The audit is written first.
    *
-   * @throws KeySpecError for an override that says nothing or something impossible, and for one too many; StoreError.
+   * @throws KeySpecError for an override that says nothing or something impossible, or that exceeds the limit; StoreError.
    */
   async put(by: Operator, asn: number, override: ProfileOverride): Promise<ProfileRecord> {
     const faults = overrideFaults(override);
@@ -42,7 +42,7 @@ export class ProfileOverrides {
     const before = await profiles.get(asn);
     if (before === null && (await profiles.state()).count >= overridesMax)
       throw new KeySpecError([specFault("asn", `cannot be overridden: ${overridesMax} ASes are, which is the limit; delete one first`)]);
-    // Later than before also where the clock went back: readers look for the latest time.
+    // Later than before even if the clock was set back: readers look for the latest time.
     const updatedAt = Math.max(this.#now(), (before?.updatedAt ?? 0) + 1);
     const record: ProfileRecord = { asn, profile: { ...override }, source: by.actor, updatedAt };
     await this.#note(by, "profile.put", asn, { from: before?.profile ?? null, to: record.profile });
@@ -63,7 +63,7 @@ export class ProfileOverrides {
   }
 }
 
-/** What is wrong with an override; empty: nothing. */
+/** The faults of an override; empty if there are none. */
 export function overrideFaults({ name, organisation, website, network_types }: ProfileOverride): SpecFault[] {
   const said = Object.entries({ name, organisation, website, network_types }).filter(([, value]) => value !== undefined);
   if (said.length === 0) return [specFault("profile", "says nothing: give a name, an organisation, a website or network types")];

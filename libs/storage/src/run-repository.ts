@@ -2,29 +2,31 @@
 
 export type RunState = "running" | "succeeded" | "failed";
 
-/** The latest started so many are kept: months of a schedule that looks for VRPs every few minutes would be all else that a store holds. */
+/**
+ * Number of runs that are kept, latest start first. A schedule that looks for VRPs every few minutes would otherwise fill the store within months.
+ */
 export const runsKept = 1_000;
 
 /** Times are Unix milliseconds. */
 export interface RunRecord {
   readonly id: string;
   readonly startedAt: number;
-  /** Null while it runs, and for ever when its process died. */
+  /** Null while it runs, and for ever if its process died. */
   readonly endedAt: number | null;
   readonly state: RunState;
-  /** Whatever ingest reports, as JSON; only `error` where the report that the store has is damaged. */
+  /** The report of ingest, as JSON; only `error` if the report in the store is damaged. */
   readonly report: unknown;
 }
 
 export interface RunRepository {
-  /** Inserts the run, or replaces the one of this id. One that has ended takes the place of the oldest beyond `runsKept`. */
+  /** Inserts the run, or replaces the one with this id. When a run has ended, the oldest runs beyond `runsKept` are removed. */
   save(run: RunRecord): Promise<void>;
   find(id: string): Promise<RunRecord | null>;
-  /** The latest started first. */
+  /** Latest start first. */
   list(limit: number): Promise<RunRecord[]>;
 }
 
-/** The report of a run, from the text that a store keeps. A damaged one must not hide the other runs, nor keep a new leader from cleaning up. */
+/** Reads the report of a run from the text in a store. A damaged report must not hide the other runs, nor keep a new leader from cleaning up. */
 export function reportFrom(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

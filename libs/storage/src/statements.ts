@@ -14,7 +14,9 @@ export const profileFields = [
 ] as const;
 export type ProfileField = (typeof profileFields)[number];
 
-/** What one source says of one field; null: that there is none. Network types are one text, separated by blanks. */
+/**
+ * One source's statement about one field; value null: the source says that there is none. Several network types are one text, separated by spaces.
+ */
 export interface Statement {
   readonly field: ProfileField;
   readonly source: string;
@@ -22,9 +24,9 @@ export interface Statement {
 }
 
 /**
- * As a row has them. The order counts: of two statements of a field the later one holds.
+ * The text of a row. The order counts: the later of two statements about a field applies.
  *
- * The text is the same whenever the statements are, so that rows are compared by it.
+ * Equal statements give equal texts, so that rows can be compared by their text.
  */
 export function statementsText(statements: readonly Statement[]): string {
   return JSON.stringify(statements.map(({ field, source, value }) => [profileFields.indexOf(field), source, value]));

@@ -1,4 +1,4 @@
-/** The one error of the store: where, what, and what to do, on one line. */
+/** The only error of the store: on one line, the place, the cause, and what to do. */
 
 export type StoreFault = "damaged" | "locked" | "readonly" | "full" | "newer" | "foreign" | "unavailable" | "closed" | "invalid";
 
@@ -17,13 +17,13 @@ const remedies: Record<StoreFault, string> = {
 const fullDisk: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const notWritable: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
 
-/** Whether the code of a system error says that nothing more can be written: the disk, a quota or a file size is at its limit. */
+/** Whether the code of a system error means that the disk, a quota or a file size is at its limit. */
 export const isDiskFull = (code = ""): boolean => fullDisk.has(code);
 
-/** Whether the code of a system error says that this user may not write there, or nobody may. */
+/** Whether the code of a system error means that this user, or any user, may not write there. */
 export const isNotWritable = (code = ""): boolean => notWritable.has(code);
 
-/** A system error at a file of the store, or of a copy of it. */
+/** A system error for a file of the store, or of a copy of it. */
 export function fileError(path: string, cause: unknown): StoreError {
   const { code = "", message } = cause as NodeJS.ErrnoException;
   if (code === "EEXIST") return new StoreError("unavailable", path, "already exists", cause, "choose another path, or remove it first");
@@ -31,12 +31,12 @@ export function fileError(path: string, cause: unknown): StoreError {
   return new StoreError(fault, path, message, cause);
 }
 
-/** `message` is one line made for people: `store PATH: CAUSE; REMEDY`. The remedies above are those of a file. */
+/** `message` is one line for people: `store PATH: CAUSE; REMEDY`. The remedies above are for a file. */
 export class StoreError extends Error {
   readonly fault: StoreFault;
-  /** Of a server its URI, without user and password. */
+  /** For a server, its URI without user and password. */
   readonly path: string;
-  /** What is wrong, without path and remedy; one line. */
+  /** The cause, without path and remedy; one line. */
   readonly explanation: string;
 
   constructor(fault: StoreFault, path: string, explanation: string, cause?: unknown, remedy: string = remedies[fault]) {

@@ -1,4 +1,4 @@
-/** The store: every repository of the control data, behind one handle. */
+/** The store: every repository of the control data in one object. */
 
 import type { KeyStore } from "@netfacts/keys";
 import type { LeaseRepository } from "./lease-repository.ts";
@@ -17,15 +17,15 @@ export interface Store extends KeyStore {
   readonly statements: StatementRepository;
   readonly leases: LeaseRepository;
   /**
-   * Which writes `onChange` tells of: `any`, or `own` = those through this handle only. With `own` whoever writes a key or plan tells the
-   * other processes by a broadcast (docs/design/protocols.md#keys).
+   * The writes that `onChange` reports: `any`, or `own` = only those through this object. With `own`, the writer of a key or plan informs the other
+   * processes by a broadcast (docs/design/protocols.md#keys).
    */
   readonly changesSeen: "any" | "own";
   /**
-   * Calls the listener within a second after a key or a plan was written, and whenever the signal itself was lost or came back, as a change
-   * may then have been missed. Says that, not what: readers read again.
+   * Calls the listener within a second after a key or a plan was written, and whenever the signal itself was lost or came back, as a change may then
+   * have been missed. It does not say what changed: readers read again.
    *
-   * @returns ends the listening.
+   * @returns a function that ends the listening.
    */
   onChange(listener: () => void): () => void;
   close(): Promise<void>;

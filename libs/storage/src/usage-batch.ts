@@ -1,4 +1,4 @@
-/** Checks and condenses a batch of usage before any store sees it: one row per key, day and class. */
+/** Checks and condenses a batch of usage for every store: one row per key, day and class. */
 
 import type { UsageBatch, UsageQuery, UsageRow } from "./usage-repository.ts";
 
@@ -8,7 +8,7 @@ const monthForm = /^\d{4}-(0[1-9]|1[0-2])$/;
 
 /** @throws RangeError */
 export function condense({ writer, sequence, increments }: UsageBatch): UsageRow[] {
-  // The name becomes part of a field's name, and the sequence is compared.
+  // The name becomes part of a field name, and the sequence is compared.
   if (!names.test(writer)) throw new RangeError("the name of a usage writer must be 1 to 64 letters, digits, _ and -");
   if (!Number.isSafeInteger(sequence) || sequence < 1) throw new RangeError(`the sequence number of a usage batch cannot be ${sequence}`);
   const rows = new Map<string, UsageRow>();

@@ -1,13 +1,13 @@
-/** Usage as operators ask for it: rows summed over what they do not want apart. */
+/** Usage in the form that operators ask for: rows summed over the dimensions that they leave out. */
 
 import type { UsageItem } from "@netfacts/contracts";
 import type { UsageCounts, UsageQuery, UsageRepository, UsageRow } from "./usage-repository.ts";
 
-/** What rows can be kept apart by. `day` and `month` exclude each other. */
+/** Dimensions of a report. `day` and `month` exclude each other. */
 export const usageDimensions = ["key", "day", "month", "route_class"] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
-/** Null: summed over it. `bucket` stands with the key. */
+/** Null: summed over this dimension. `bucket` is given together with the key. */
 export interface UsageGroup extends UsageCounts {
   readonly keyId: string | null;
   readonly bucket: string | null;
@@ -17,15 +17,15 @@ export interface UsageGroup extends UsageCounts {
   readonly routeClass: string | null;
 }
 
-/** Where a list of groups goes on: behind the group of these. */
+/** The place at which a list of groups continues: after this group. */
 export type UsagePlace = Pick<UsageGroup, "keyId" | "day" | "month" | "routeClass">;
 
-/** Rows of one reading: the event loop, and other users of the store, have their turn in between. */
+/** Rows of one read: between two reads, the event loop and other users of the store get their turn. */
 const rowsRead = 1_000;
 
 /**
- * The groups in ascending order of key, day or month, and class. Holds at most the groups of one key, or where keys are summed, one for each
- * day and class; reads the rows of the query by pages.
+ * The groups in ascending order of key, day or month, and class. Holds at most the groups of one key; if keys are summed, one group per day and
+ * class. Reads the rows of the query by pages.
  */
 export async function* usageGroups(
   usage: Pick<UsageRepository, "list">,
@@ -50,7 +50,7 @@ export async function* usageGroups(
   yield* inOrder(groups).filter(isBehind);
 }
 
-/** As the API shows it: what was summed over is absent. */
+/** An item of the API: dimensions that were summed over are absent. */
 export function usageItem({ keyId, bucket, day, month, routeClass, counted, uncounted }: UsageGroup): UsageItem {
   return {
     ...(keyId !== null && { key_id: keyId }),
@@ -69,7 +69,7 @@ export function usageColumns(by: readonly UsageDimension[]): string[] {
   return [...apart.flatMap((name) => (name === "key" ? ["key_id", "bucket"] : [name])), "counted", "uncounted"];
 }
 
-/** @param fromKey  the first key that is wanted; null: all. */
+/** @param fromKey  the first key to read; null: all. */
 async function* pagesOf(usage: Pick<UsageRepository, "list">, query: UsageQuery, fromKey: string | null): AsyncGenerator<UsageRow[]> {
   let after = fromKey === null ? undefined : { keyId: fromKey, day: "", routeClass: "" };
   for (;;) {
@@ -102,7 +102,7 @@ function inOrder(groups: ReadonlyMap<string, UsageGroup>): UsageGroup[] {
   return [...groups.values()].sort(compare);
 }
 
-/** By code units, as both stores order their rows. */
+/** Compares by code units, the order of rows in both stores. */
 function compare(a: UsagePlace, b: UsagePlace): number {
   for (const member of ["keyId", "day", "month", "routeClass"] as const) {
     const [left, right] = [a[member] ?? "", b[member] ?? ""];

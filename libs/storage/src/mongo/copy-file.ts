@@ -1,6 +1,6 @@
 /**
- * The file of a copied database: lines of JSON (NDJSON). First a header, then one line for each document as `[collection, document]` in
- * MongoDB's Extended JSON (canonical form, so that types come back as they were), last the counts and the digest of all lines before.
+ * The file of a copied database: lines of JSON (NDJSON). First a header, then one line `[collection, document]` for each document in MongoDB's
+ * Extended JSON (canonical form, which keeps the types), last the counts and the digest of all lines before.
  */
 
 import { createHash } from "node:crypto";
@@ -12,12 +12,12 @@ import { schemaVersion } from "./mongo-schema.ts";
 
 const { EJSON } = BSON;
 
-/** Raised when lines change so that an older program would misread them. */
+/** Increase it when lines change so that an older program would misread them. */
 const formatVersion = 1;
 
 export interface CopyHeader {
   readonly netfacts_store_copy: number;
-  /** Of the documents: `schemaVersion`. */
+  /** Schema of the documents: `schemaVersion`. */
   readonly schema: number;
   readonly created_at: string;
 }
@@ -33,10 +33,10 @@ export interface CopiedDocument {
   readonly document: Document;
 }
 
-/** Lines are gathered up to so many characters for each write. */
+/** Number of characters that are gathered for each write. */
 const writeCharsMax = 1 << 16;
 
-/** Writes a copy that only its owner may read. Without `end` the file is known to be half of one. */
+/** Writes a copy that only its owner may read. A file without `end` counts as incomplete. */
 export class CopyWriter {
   readonly #path: string;
   readonly #file: FileHandle;
@@ -50,7 +50,7 @@ export class CopyWriter {
     this.#file = file;
   }
 
-  /** @param path  a file that is not there yet. @throws StoreError */
+  /** @param path  a file that does not exist yet. @throws StoreError */
   static async create(path: string, createdAt: number): Promise<CopyWriter> {
     const file = await open(path, "wx", 0o600).catch((cause: unknown) => {
       throw fileError(path, cause);
@@ -66,7 +66,7 @@ export class CopyWriter {
     await this.#add(EJSON.stringify([collection, document], { relaxed: false }));
   }
 
-  /** Makes it whole: resolves when it is safe on the disk. @returns how many documents it holds. */
+  /** Completes the copy: resolves when it is safe on the disk. @returns the number of its documents. */
   async end(): Promise<number> {
     const documents = Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
     await this.#flush();
@@ -81,7 +81,7 @@ export class CopyWriter {
     return documents;
   }
 
-  /** Removes what was written. */
+  /** Removes the unfinished file. */
   async discard(): Promise<void> {
     await this.#file.close().catch(() => undefined);
     await rm(this.#path, { force: true });
@@ -107,9 +107,10 @@ export class CopyWriter {
 }
 
 /**
- * The documents of a copy, in the order in which they were read. Whoever wants to know that it is whole reads to the end.
+ * The documents of a copy, in the order in which they were written. Read to the end to know that the copy is complete.
  *
- * @throws StoreError: `foreign` for a file of another kind, `newer` for one of a later version of ours, `damaged` for one that is cut off or changed.
+ * @throws StoreError: `foreign` for a file of another kind, `newer` for one of a later version of ours, `damaged` for one that is truncated or
+ * changed.
  */
 export async function* readCopy(path: string): AsyncGenerator<CopiedDocument> {
   const digest = createHash("sha256");
@@ -139,7 +140,7 @@ export async function* readCopy(path: string): AsyncGenerator<CopiedDocument> {
   if (!isSame || end.sha256 !== digest.digest("hex")) throw copyFault("damaged", path, "was changed: its digest does not match");
 }
 
-/** A file of another kind may be one line of gigabytes; none of ours comes near this. */
+/** A file of another kind may be one line of gigabytes; our lines are far shorter. */
 const lineCharsMax = 1 << 26;
 
 async function* linesOf(path: string): AsyncGenerator<string> {
@@ -165,7 +166,7 @@ function readHeader(path: string, line: string): CopyHeader {
   try {
     header = JSON.parse(line) as Partial<CopyHeader> | null;
   } catch {
-    // As below.
+    // Not JSON: reported below.
   }
   const { netfacts_store_copy: format, schema } = header ?? {};
   if (typeof format !== "number" || typeof schema !== "number") throw copyFault("foreign", path, notOurs);
@@ -186,7 +187,7 @@ function readLine(path: string, line: string): [string, Document] | CopyEnd {
     const end = JSON.parse(line) as Partial<CopyEnd>;
     if (typeof end.sha256 === "string" && typeof end.counts === "object") return end as CopyEnd;
   } catch {
-    // As below.
+    // Not JSON: reported below.
   }
   throw copyFault("damaged", path, "has a line that cannot be read");
 }

@@ -1,4 +1,7 @@
-/** Copies of a database's store: taken while it is in use, and put into one that is not. By plain operations, on every server that speaks the protocol. */
+/**
+ * Copies of a database's store: made while it is in use, and restored into one that is not in use. Only plain operations, which work on every server
+ * that speaks the protocol.
+ */
 
 import type { AnyBulkWriteOperation, Document } from "mongodb";
 import { rowId } from "../observation-keys.ts";
@@ -9,29 +12,30 @@ import { isDuplicateKey } from "./mongo-faults.ts";
 import { isRestoring, makeSchema, type ObservationStateDocument, prepareSchema, type RestoringDocument } from "./mongo-schema.ts";
 
 /**
- * Everything but leases, which say who leads at the moment, the clock, what sources say of ASes, which runs make again, and uploaded observations, which have a copy of their own. One collection is read after the other, so the order is what keeps
- * them together: a change is in the audit before it is made, a key's plan and Idempotency-Key are there before the key, and units are
- * leased before they are counted as used. What is read later may know more, and never less.
+ * Everything except: leases, which say who leads at the moment; the clock; statements of sources about ASes, which runs build again; and uploaded
+ * observations, which have a copy of their own. Collections are read one after the other, so the order keeps them consistent: a change is in the
+ * audit before it is made, a key's plan and Idempotency-Key exist before the key, and units are leased before they are counted as used. Collections
+ * that are read later may know more, and never less.
  */
 const collections = ["keys", "plans", "idempotency", "audit", "usage", "limit_windows", "markers", "profiles", "runs"] as const;
-/** In this order, as an upload's rows are stored before its progress and after its beginning. */
+/** In this order, as an upload's rows are stored after its record and before its progress. */
 const observationCollections = ["uploads", "observations", "observation_state"] as const;
-/** Of the markers; that of the schema is made where a copy is put. */
+/** Markers that are copied; the one of the schema is created in the target database. */
 const markersCopied = ["bootstrap"];
-/** In one request: a run's report may have some hundred kilobytes, and a row of observations some hundred bytes. */
+/** Documents of one request: a run's report may have some hundred kilobytes, a row of observations some hundred bytes. */
 const documentsRead = 200;
 const rowsRead = 2_000;
 
 const appName = "netfacts-copy";
 
-/** Numbers come as the types they have: 64-bit counters must not come back as floating ones. */
+/** Numbers keep their types: 64-bit counters must not be restored as floating-point numbers. */
 const asStored = { promoteValues: false, promoteLongs: false } as const;
 
 /**
- * Writes a whole copy while other processes go on to write. Only its owner may read it: it holds hashes of keys, and who used them.
+ * Writes a complete copy while other processes go on writing. Only its owner may read it: it holds hashes of keys, and who used them.
  *
- * @param target  a file that is not there yet, in a folder that is.
- * @returns how many documents it holds.
+ * @param target  a file that does not exist yet, in an existing folder.
+ * @returns the number of its documents.
  * @throws StoreError; then there is no copy.
  */
 export async function backUpMongoStore(uri: string, target: string, now: number): Promise<number> {
@@ -42,10 +46,10 @@ export async function backUpMongoStore(uri: string, target: string, now: number)
 }
 
 /**
- * Writes a copy of the uploaded observations, also during an upload, which can resume after a restore. Rows of an upload that is deleted
- * meanwhile may be in it.
+ * Writes a copy of the uploaded observations, also during an upload, which can resume after a restore. The copy may contain rows of an upload that is
+ * deleted meanwhile.
  *
- * @returns how many documents it holds; null: nothing was uploaded, and there is no copy.
+ * @returns the number of its documents; null: nothing was uploaded, and there is no copy.
  * @throws StoreError; then there is no copy.
  */
 export async function backUpMongoObservations(uri: string, target: string, now: number): Promise<number | null> {
@@ -57,30 +61,30 @@ export async function backUpMongoObservations(uri: string, target: string, now: 
 
 export interface RestoreOptions {
   readonly now: number;
-  /** A copy of uploaded observations. Absent: those of the database stay as they are. */
+  /** A copy of uploaded observations. Absent: those of the database stay unchanged. */
   readonly observations?: string | null;
-  /** Takes the place of what is in the database, which is copied to this file first. Absent: only an empty one is written to. */
+  /** The file for a copy of the database's content, which is then replaced. Absent: only an empty database is written to. */
   readonly replacedTo?: string;
 }
 
 export interface RestoreOutcome {
   readonly documents: number;
-  /** Where what was there is copied to; null where nothing was, or only the half of a restore that was broken off. */
+  /** The file with the copy of the replaced content; null if there was none, or only that of an interrupted restore. */
   readonly replaced: string | null;
   /** The same for uploaded observations. */
   readonly replacedObservations: string | null;
 }
 
-/** Where the copy of uploaded observations is, beside that of the store. */
+/** Path of the copy of uploaded observations, next to that of the store. */
 export function observationsOf(copy: string): string {
   return `${copy}.observations`;
 }
 
 /**
- * Puts a copy into a database that no service uses. The copy is read to its end before anything is written; from then on until all of it is
- * there the store cannot be opened, and a restore that was broken off is begun again by another call.
+ * Restores a copy into a database that no service uses. The copy is read to its end before anything is written. From then on, until the restore is
+ * complete, the store cannot be opened; an interrupted restore is repeated by another call.
  *
- * @returns null for a database that is not empty; nothing of it was changed.
+ * @returns null for a database that is not empty; then it is unchanged.
  * @throws StoreError: `foreign`, `newer` or `damaged` for the copy, `locked` for a database that is written to meanwhile.
  */
 export async function restoreMongoStore(copy: string, uri: string, options: RestoreOptions): Promise<RestoreOutcome | null> {
@@ -115,7 +119,7 @@ async function checkCopy(copy: string, names: readonly string[]): Promise<void> 
     if (!names.includes(collection)) throw copyFault("damaged", copy, `has documents of ${collection}`);
 }
 
-/** No run has seen these rows, whatever the revision of the copy is: they are read again. */
+/** Forces the next run to read these rows: no run has seen them, whatever the revision of the copy is. */
 async function raiseRevision(connection: MongoConnection, now: number): Promise<void> {
   const state = connection.db.collection<ObservationStateDocument>("observation_state");
   const filter = { _id: "state" } as const;
@@ -135,7 +139,7 @@ async function withConnection<T>(uri: string, work: (connection: MongoConnection
 
 async function copyTo(connection: MongoConnection, target: string, now: number, names: readonly string[]): Promise<number> {
   const writer = await CopyWriter.create(target, now);
-  /** Of the uploads: rows of later ones are left out. */
+  /** The last upload that was copied: rows of later ones are left out. */
   let lastUpload = 0;
   try {
     for (const name of names) {
@@ -152,7 +156,7 @@ async function copyTo(connection: MongoConnection, target: string, now: number, 
   }
 }
 
-/** By pages in the order of ids, so that each has its time, and no document is met twice or left out though others are written. */
+/** Reads by pages in the order of ids. Each page has its own time limit, and writes meanwhile neither repeat a document nor hide one. */
 async function* documentsOf(connection: MongoConnection, name: string, only: object = {}): AsyncGenerator<Document> {
   const collection = connection.db.collection<{ _id: unknown }>(name);
   const most = pageOf(name);
@@ -192,7 +196,7 @@ async function mark(connection: MongoConnection, now: number): Promise<void> {
   await connection.within(operationTimeoutMs, () => markersOf(connection).updateOne({ _id: "restoring" }, update, { upsert: true }));
 }
 
-/** By pages, too: a year of usage takes longer to delete than one operation may. */
+/** Deletes by pages, too: a year of usage takes longer to delete than one operation may. */
 async function empty(connection: MongoConnection, name: string): Promise<void> {
   for (let ids: unknown[] = []; ; ids = []) {
     for await (const { _id } of documentsOf(connection, name)) if (ids.push(_id) === pageOf(name)) break;

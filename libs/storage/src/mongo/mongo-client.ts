@@ -1,32 +1,32 @@
-/** One client of the driver, and another in its place when the driver has lost it. */
+/** One client of the driver, which is replaced by another when the driver has lost it. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Db, MongoClient } from "mongodb";
 
-/** Heartbeats begin within `heartbeatFrequencyMS` of the last one, and end within twice `connectTimeoutMS`: 2 s and 4 s. */
+/** A heartbeat begins at most `heartbeatFrequencyMS` after the last one, and ends within twice `connectTimeoutMS`: 2 s and 4 s. */
 const silenceMaxMs = 5_000;
-/** More than the stages of any operation may take together. */
+/** More than all stages of any operation may take together. */
 const unsettledMaxMs = 20_000;
 const retryMs = 250;
 
 /**
- * Driver 7.9 may wait for ever for a socket that its server has ended, when it writes to it in the moment before the socket closes: no
- * time-out of its own ends that. If it was a heartbeat, the server stays unknown to the client for as long as the process lives; if it was
- * an operation, its place in the pool is gone. Both are seen here, and mended by a new client.
+ * Driver 7.9 may wait for ever for a socket that its server has ended, if it writes to it in the moment before the socket closes: none of its
+ * time-outs ends that. If it was a heartbeat, the server stays unknown to the client for the life of the process; if it was an operation, its place
+ * in the pool is lost. This class detects both, and fixes them with a new client.
  */
 export class LastingClient {
   readonly #make: () => MongoClient;
   readonly #database: string;
   #client: MongoClient;
   #db: Db;
-  /** Server → when its last heartbeat began or ended. */
+  /** Server → time at which its last heartbeat began or ended. */
   #heardAt = new Map<string, number>();
-  /** Operations that are under way → when they began. */
+  /** Running operations → time at which they began. */
   #running = new Map<symbol, number>();
   #isReplacing = false;
   #closed = false;
 
-  /** @param make  a new client with the same settings each time; it does not connect yet. */
+  /** @param make  makes a new client, each time with the same settings; it does not connect yet. */
   constructor(make: () => MongoClient, database: string) {
     this.#make = make;
     this.#database = database;
@@ -34,7 +34,7 @@ export class LastingClient {
     this.#db = this.#use(this.#client);
   }
 
-  /** Of the client that is in use now: to be asked for anew by each operation. */
+  /** Database of the current client: read it again for each operation. */
   get db(): Db {
     return this.#db;
   }
@@ -63,11 +63,11 @@ export class LastingClient {
     }
   }
 
-  /** To be called when an operation failed: a client that was lost is replaced, which takes as long as connecting does. */
+  /** Call when an operation failed: replaces a client that was lost, which takes as long as connecting does. */
   failed(): void {
     const now = performance.now();
     const isSilent = [...this.#heardAt.values()].some((at) => now - at > silenceMaxMs);
-    // Began first: the oldest.
+    // Insertion order: the first one is the oldest.
     const [oldest = now] = this.#running.values();
     if ((isSilent || now - oldest > unsettledMaxMs) && !this.#isReplacing) void this.#replace();
   }
@@ -94,7 +94,7 @@ export class LastingClient {
       this.#client = next;
       this.#db = this.#use(next);
     }
-    // What is still under way on it has failed for whoever waited.
+    // Operations that still run on the old client have already failed for their callers.
     await lost.close().catch(() => undefined);
   }
 

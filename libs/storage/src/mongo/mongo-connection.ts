@@ -7,30 +7,30 @@ import { asStoreError, mongoFault } from "./mongo-faults.ts";
 import { Pulse } from "./mongo-pulse.ts";
 import { badUri, readMongoUri } from "./mongo-uri.ts";
 
-/** Limits are asked for while a caller waits. */
+/** For operations on limits: a caller waits for them. */
 export const limitsTimeoutMs = 500;
-/** So are keys, which are cached. */
+/** For reads of keys: a caller waits for them too, but keys are cached. */
 export const keyReadTimeoutMs = 1_000;
-/** Everything else; who waits for it waits no longer than the server gives signs of life. */
+/** For everything else. A caller of `asked` waits only while the server shows signs of life. */
 export const operationTimeoutMs = 5_000;
-/** A document that is still not valid is reported again after this time. */
+/** An invalid document that stays invalid is reported again after this time. */
 const reportAgainMs = 3_600_000;
 const reportedMax = 1_000;
-/** Far more often than this a busy gateway uses each of its connections. */
+/** A busy gateway uses each of its connections far more often than this. */
 const maxIdleMs = 5_000;
-/** A connection with TLS, and one heartbeat. */
+/** For a connection with TLS, and for one heartbeat. */
 const connectTimeoutMs = 2_000;
-/** Shorter than an operation's time, as its failure says why no server was found. */
+/** Shorter than the time of an operation: its failure says why no server was found. */
 const serverSelectionTimeoutMs = 3_000;
 
 /**
- * `timeoutMS` does nothing since driver 7.8, and before 7.8 it could give one operation the reply of another (CVE-2026-119179). So each
- * stage of an operation has its bound here, and `within` bounds their sum.
+ * `timeoutMS` has no effect since driver 7.8, and before 7.8 it could give one operation the reply of another (CVE-2026-119179). So each stage of an
+ * operation has its limit here, and `within` limits their sum.
  */
 function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number, minPoolSize: number): MongoClientOptions {
   return {
     appName,
-    // The driver repeats a write whose reply was lost. Servers that know sessions recognise the second; others would add an $inc twice.
+    // The driver would repeat a write whose reply was lost. Servers with sessions recognise the repetition; others would apply an $inc twice.
     retryWrites: false,
     writeConcern: { w: "majority", journal: true },
     readPreference: "primary",
@@ -39,29 +39,29 @@ function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number, 
     serverSelectionTimeoutMS: Math.min(timeoutMs, serverSelectionTimeoutMs),
     connectTimeoutMS: connectTimeoutMs,
     socketTimeoutMS: timeoutMs,
-    // A connection that died without a word costs whoever gets it next a deadline: those that lay idle are not handed out.
+    // A connection that died silently costs its next user a deadline, so idle ones are not used again.
     maxIdleTimeMS: maxIdleMs,
     waitQueueTimeoutMS: timeoutMs,
-    // A server that comes back is seen within this time; requests that wait for it ask sooner.
+    // A server that comes back is noticed within this time; requests that wait for it check sooner.
     heartbeatFrequencyMS: 2_000,
     ignoreUndefined: true,
   };
 }
 
 export class MongoConnection {
-  /** The URI as it may be shown. */
+  /** The URI for messages, without secrets. */
   readonly shown: string;
-  /** Each operation may take so many times as long as is usual. */
+  /** Factor for the time limit of each operation. */
   readonly patience: number;
   readonly #main: LastingClient;
   readonly #limits: LastingClient;
   readonly #pulse: Pulse;
   readonly #onInvalid: (error: StoreError) => void;
-  /** What was reported, and when: ms of `performance.now()`. */
+  /** Reported text → time of the report, in ms of `performance.now()`. */
   readonly #reported = new Map<string, number>();
   #closed = false;
 
-  /** Does not connect yet. @throws StoreError for a URI that is none. */
+  /** Does not connect yet. @throws StoreError for an invalid URI. */
   constructor(uri: string, appName: string, patience = 1, onInvalid: (error: StoreError) => void = () => {}) {
     const { shown, database } = readMongoUri(uri);
     this.shown = shown;
@@ -70,17 +70,17 @@ export class MongoConnection {
     const make = (timeoutMs: number, maxPoolSize: number, minPoolSize: number) => () =>
       makeClient(uri, shown, clientOptions(appName, timeoutMs * patience, maxPoolSize, minPoolSize));
     this.#main = new LastingClient(make(operationTimeoutMs, 20, 1), database);
-    // The first request of a key after a quiet time asks for rate and month at once, and waits for no connection.
+    // Two connections at least: the first request of a key after a quiet time asks for rate and month at once, and must not wait for a connection.
     this.#limits = new LastingClient(make(limitsTimeoutMs, 50, 2), database);
     this.#pulse = new Pulse(() => this.limitsWithin(limitsTimeoutMs, () => this.limitsDb.command({ ping: 1 })), patience);
   }
 
-  /** To be asked for anew by each operation. */
+  /** Database of the current client: read it again for each operation. */
   get db(): Db {
     return this.#main.db;
   }
 
-  /** Of a client of its own: its sockets are given up after 500 ms, and slow work of others never makes a lease wait. */
+  /** Database of a client of its own: its sockets time out after 500 ms, and slow work of others never delays a lease. */
   get limitsDb(): Db {
     return this.#limits.db;
   }
@@ -93,8 +93,7 @@ export class MongoConnection {
   }
 
   /**
-   * Runs one operation that somebody waits for: as `within`, and not longer than the server gives signs of life. While it is silent
-   * nothing is sent.
+   * Runs one operation that a caller waits for: as `within`, but only while the server shows signs of life. If the server is silent, nothing is sent.
    */
   async asked<T>(work: () => Promise<T>, timeoutMs = operationTimeoutMs): Promise<T> {
     const silent = (): StoreError => mongoFault("unavailable", this.shown, "does not answer");
@@ -109,15 +108,15 @@ export class MongoConnection {
   }
 
   /**
-   * Runs one operation and waits for it at most so long. One that is late goes on and may still take effect: its outcome is unknown.
+   * Runs one operation and waits for it for at most this time. A late operation goes on and may still take effect: its outcome is unknown.
    *
-   * @throws StoreError; what `isDuplicateKey` knows is thrown as it is.
+   * @throws StoreError; errors that `isDuplicateKey` recognises are thrown unchanged.
    */
   async within<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
     return await this.#operate(this.#main, timeoutMs, work);
   }
 
-  /** The same for an operation on `limitsDb`. */
+  /** As `within`, for an operation on `limitsDb`. */
   async limitsWithin<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
     return await this.#operate(this.#limits, timeoutMs, work);
   }
@@ -139,7 +138,7 @@ export class MongoConnection {
     if (this.#closed) throw mongoFault("closed", this.shown, "is closed");
     const { promise: late, reject } = Promise.withResolvers<never>();
     const tell = () => reject(mongoFault("unavailable", this.shown, `no response within ${Math.round(timeoutMs)} ms`));
-    // A late event loop runs its timers before it reads: a reply that has arrived meanwhile is read first.
+    // A late event loop runs its timers before it reads: a reply that has arrived meanwhile must be read first.
     const timer = setTimeout(() => setImmediate(tell), timeoutMs);
     try {
       return await Promise.race([work(), late]);
@@ -150,7 +149,7 @@ export class MongoConnection {
     }
   }
 
-  /** The error of a document that is not valid. It is reported once, not at each request that reads the document. */
+  /** The error of an invalid document. It is reported once, not at each request that reads the document. */
   invalid(explanation: string): StoreError {
     const error = mongoFault("invalid", this.shown, explanation);
     const now = performance.now();
@@ -173,7 +172,7 @@ function makeClient(uri: string, shown: string, options: MongoClientOptions): Mo
   try {
     return new MongoClient(uri, options);
   } catch (error) {
-    // Its message may repeat parts of the URI, and so may the cause.
+    // The message may repeat parts of the URI, and so may the cause.
     if (error instanceof MongoParseError || (error as Error).name === "MongoInvalidArgumentError") {
       throw badUri("has a URI with an option that the driver does not accept", shown);
     }

@@ -1,13 +1,13 @@
-/** Whether a document of keys, plans or limits is as this program writes it. Other programs can write these too, with other types. */
+/** Checks that documents of keys, plans or limits have the form that this program writes. Other programs can write them too, with other types. */
 
 import { keyBounds } from "@netfacts/contracts";
 import type { StoreError } from "../store-error.ts";
 import type { MongoConnection } from "./mongo-connection.ts";
 
-/** @returns what is wrong, with the path of the member; null: nothing. */
+/** @returns the fault, with the path of the member; null: there is none. */
 type Rule = (value: unknown, path: string) => string | null;
 
-/** What is read of one collection. */
+/** Checks for the documents of one collection. */
 export interface Documents<D extends { _id: string }> {
   /** @throws StoreError `invalid` */
   checked(document: D): D;
@@ -15,7 +15,7 @@ export interface Documents<D extends { _id: string }> {
   valid(documents: readonly D[]): D[];
 }
 
-/** Each document that is not valid is reported by `connection.invalid`. */
+/** Each invalid document is reported by `connection.invalid`. */
 export function documents<D extends { _id: string }>(connection: MongoConnection, collection: string, rule: Rule): Documents<D> {
   const faultOf = (document: D): StoreError | null => {
     const fault = rule(document, "");
@@ -35,7 +35,7 @@ function rule(must: string, holds: (value: unknown) => boolean): Rule {
   return (value, path) => (holds(value) ? null : `${path} must be ${must}, but ${seen(value)}`);
 }
 
-/** Without the value: that of a key may be its hash. */
+/** Describes a value without showing it: that of a key may be its hash. */
 function seen(value: unknown): string {
   if (value === undefined) return "is missing";
   if (value === null) return "is null";
@@ -72,7 +72,7 @@ function optional(of: Rule): Rule {
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 const object = rule("an object", isObject);
 
-/** Other members are not looked at. */
+/** Other members are not checked. */
 function members(rules: Readonly<Record<string, Rule>>): Rule {
   return (value, path) => {
     if (!isObject(value)) return object(value, path);
@@ -85,7 +85,7 @@ function members(rules: Readonly<Record<string, Rule>>): Rule {
   };
 }
 
-/** By owner. */
+/** An object whose members, one for each owner, all follow one rule. */
 function each(of: Rule): Rule {
   return (value, path) =>
     isObject(value)
@@ -96,7 +96,7 @@ function each(of: Rule): Rule {
 const text = rule("a text", (value) => typeof value === "string");
 const texts = rule("a list of texts", (value) => Array.isArray(value) && value.every((one) => typeof one === "string"));
 const boolean = rule("true or false", (value) => typeof value === "boolean");
-/** What a `Date` can be. */
+/** The range of a `Date`. */
 const milliseconds = whole(0, 8.64e15);
 const date = rule("a date", (value) => value instanceof Date && !Number.isNaN(value.getTime()));
 
@@ -104,7 +104,7 @@ const rate = members({ limit: whole(1, keyBounds.limitMax), windowSeconds: whole
 const month = members({ limit: whole(1, keyBounds.limitMax) });
 const concurrency = orNull(members({ limit: whole(1, keyBounds.concurrencyMax) }));
 
-/** Documents of earlier versions lack what is optional here. Scopes of later versions allow nothing here. */
+/** Optional members are missing in documents of earlier versions. Scopes of later versions are accepted, and allow nothing here. */
 export const keyRule = members({
   hash: text,
   hashAlgorithm: oneOf("sha256", "hmac-sha256"),
@@ -134,7 +134,7 @@ export const planRule = members({ rate, month, concurrency: optional(concurrency
 const unitsOfOwners = optional(each(whole(0)));
 const timesOfOwners = optional(each(date));
 
-/** What readers use of a counter. */
+/** The members of a counter that readers use. */
 export const windowRule = members({
   leased: whole(0),
   at: date,

@@ -9,10 +9,10 @@ const remedies: Partial<Record<StoreFault, string>> = {
   full: "give the server more disk space, or free some",
 };
 
-/** Atlas has one code for all that it refuses: a login, and writes beyond the space of the cluster. */
+/** Atlas has one code for all its refusals: logins, and writes beyond the space of the cluster. */
 const atlasError = 8_000;
 
-/** Server error codes that say more than "unavailable" (mongodb.com/docs/manual/reference/error-codes). */
+/** Server error codes that are more specific than "unavailable" (mongodb.com/docs/manual/reference/error-codes). */
 const faultsByCode: Readonly<Record<number, StoreFault>> = {
   13: "readonly", // Unauthorized
   18: "readonly", // AuthenticationFailed
@@ -20,7 +20,7 @@ const faultsByCode: Readonly<Record<number, StoreFault>> = {
   14031: "full", // OutOfDiskSpace
 };
 
-/** The client was closed by us. */
+/** We closed the client. */
 const closedNames = new Set([
   "MongoNotConnectedError",
   "MongoTopologyClosedError",
@@ -34,7 +34,7 @@ export function mongoFault(fault: StoreFault, shown: string, explanation: string
   return new StoreError(fault, shown, explanation, cause, remedies[fault]);
 }
 
-/** Everything that the driver throws; a fault of ours (an impossible argument, a duplicate key that nobody expected) stays what it is. */
+/** Converts every error of the driver; our own faults (an invalid argument, an unexpected duplicate key) stay unchanged. */
 export function asStoreError(shown: string, error: unknown): unknown {
   if (isBrokenConnection(error)) return mongoFault("unavailable", shown, error.message, error);
   if (!(error instanceof MongoError) || error instanceof MongoInvalidArgumentError || isDuplicateKey(error)) return error;
@@ -44,10 +44,10 @@ export function asStoreError(shown: string, error: unknown): unknown {
   return mongoFault(isOverQuota ? "full" : (faultsByCode[code] ?? "unavailable"), shown, error.message, error);
 }
 
-/** `ECONNRESET`, `EPIPE` and their like, `ERR_STREAM_DESTROYED`, `ERR_SOCKET_CLOSED`. */
+/** `ECONNRESET`, `EPIPE` and similar codes, `ERR_STREAM_DESTROYED`, `ERR_SOCKET_CLOSED`. */
 const systemOrSocketCode = /^(E[A-Z]+|ERR_(STREAM|SOCKET)_\w+)$/;
 
-/** A socket that breaks while the driver writes to it fails with Node's own error, which the driver hands on as it is. */
+/** A socket that breaks while the driver writes to it fails with Node's own error, which the driver passes on unchanged. */
 function isBrokenConnection(error: unknown): error is NodeJS.ErrnoException {
   if (error instanceof MongoError || !Error.isError(error)) return false;
   return systemOrSocketCode.test((error as NodeJS.ErrnoException).code ?? "");

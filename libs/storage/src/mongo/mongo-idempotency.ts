@@ -13,7 +13,7 @@ export function mongoIdempotency(connection: MongoConnection): IdempotencyReposi
       const members = { bodyHash, target, expiresAt: new Date(expiresAt) };
       for (;;) {
         try {
-          // One that has expired is taken over; where there is none, it is made; one that holds is a duplicate.
+          // Takes over an expired claim and inserts a missing one. A valid one makes the upsert fail with a duplicate key.
           await connection.asked(() =>
             claims().updateOne({ _id: id, expiresAt: { $lte: new Date(now) } }, { $set: members }, { upsert: true }),
           );
@@ -23,7 +23,7 @@ export function mongoIdempotency(connection: MongoConnection): IdempotencyReposi
         }
         const known = await connection.asked(() => claims().findOne({ _id: id }));
         if (known !== null) return { outcome: "known", bodyHash: known.bodyHash, target: known.target };
-        // It expired and was removed just now.
+        // It expired and was removed just now: try again.
       }
     },
 

@@ -7,7 +7,7 @@ import { documents, keyRule } from "./mongo-documents.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { KeyDocument } from "./mongo-schema.ts";
 
-/** @param changed  called after each write of ours. */
+/** @param changed  called after each of our own writes. */
 export function mongoKeys(connection: MongoConnection, changed: () => void): KeyRepository {
   const keys = () => connection.db.collection<KeyDocument>("keys");
   const { checked, valid } = documents<KeyDocument>(connection, "keys", keyRule);
@@ -39,14 +39,14 @@ export function mongoKeys(connection: MongoConnection, changed: () => void): Key
       if (limit < 1) return [];
       const filter: Filter<KeyDocument> = {
         ...(plan !== undefined && { plan }),
-        // Of an array: one that holds it.
+        // A value matches an array that contains it.
         ...(scope !== undefined && { scopes: scope }),
         ...(state !== undefined && { state }),
         ...(after !== undefined && {
           $or: [{ createdAt: { $gt: after.createdAt } }, { createdAt: after.createdAt, _id: { $gt: after.id } }],
         }),
       };
-      // A page that has fewer keys than asked for is the last one: those that are left out are made up for.
+      // A page with fewer keys than requested counts as the last one, so more are read in place of invalid keys.
       for (let leftOut = 0; ; ) {
         const wanted = limit + leftOut;
         const found = await connection.asked(() => keys().find(filter).sort({ createdAt: 1, _id: 1 }).limit(wanted).toArray());
@@ -76,6 +76,6 @@ export function mongoKeys(connection: MongoConnection, changed: () => void): Key
 
 function toRecord({ _id, ...members }: KeyDocument): KeyRecord {
   const { concurrency, rotatedAt, steppingDown } = members as Partial<typeof members>;
-  // Documents of earlier versions lack these.
+  // Documents of earlier versions lack these members.
   return { id: _id, ...members, concurrency: concurrency ?? null, rotatedAt: rotatedAt ?? null, steppingDown: steppingDown ?? false };
 }

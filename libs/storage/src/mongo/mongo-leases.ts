@@ -1,8 +1,8 @@
 /**
- * Leases in MongoDB. The server stamps and tells every time; a change is written only over the state that was read.
+ * Leases in MongoDB. All times are the server's; a change is written only over the state that was read.
  *
- * A server whose clock was set back would keep a dead owner's lease for as long as it was set back: whoever meets a stamp of the future lets
- * the lease's time begin again.
+ * If the server's clock is set back, a dead owner's lease would last longer by that time. So a reader that finds a stamp in the future starts the
+ * time of the lease again.
  */
 
 import type { Collection } from "mongodb";
@@ -35,7 +35,7 @@ export function mongoLeases(connection: MongoConnection): LeaseRepository {
         ),
       );
       if (taken !== null) return { outcome: "held", lease: toLease(taken, owner) };
-      // Somebody was quicker: whoever changed it has it now, or has released it.
+      // Another caller was quicker: it has changed or released the lease. Read again.
     }
   };
 
@@ -63,22 +63,22 @@ export function mongoLeases(connection: MongoConnection): LeaseRepository {
   };
 }
 
-/** The document with the server's time; makes one that nobody owns where there is none. */
+/** The document with the server's time; creates one without an owner if there is none. */
 async function look(leases: Collection<LeaseDocument>, name: string): Promise<LeaseDocument> {
   const nobody = { owner: null, fence: 0, version: 0, ttlMs: 0, at: new Date(0) };
   const update = { $currentDate: { seen: true }, $setOnInsert: nobody } as const;
   for (;;) {
     try {
-      // An upsert that returns what it wrote returns a document.
+      // An upsert that returns the new document never returns null.
       return (await leases.findOneAndUpdate({ _id: name }, update, { upsert: true, ...after })) as LeaseDocument;
     } catch (error) {
-      // Two made it at the same moment: it is there now.
+      // Two callers created it at the same time: now it exists.
       if (!isDuplicateKey(error)) throw error;
     }
   }
 }
 
-/** Its owner keeps it: what it has renewed meanwhile stays as it is. */
+/** Starts the lease's time again for the same owner; does nothing if the lease was changed meanwhile. */
 async function beginAgain(leases: Collection<LeaseDocument>, { _id, version }: LeaseDocument): Promise<void> {
   await leases.updateOne({ _id, version }, { $inc: { version: 1 }, $currentDate: { at: true } });
 }

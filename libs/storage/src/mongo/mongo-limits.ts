@@ -17,17 +17,17 @@ import { type Documents, documents, windowRule } from "./mongo-documents.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { ClockDocument, WindowDocument } from "./mongo-schema.ts";
 
-/** How often a take is tried again that fits and yet met a duplicate key: another made the counter, or gave units back, meanwhile. */
+/** Retries of a take that fits but met a duplicate key: another process created the counter or returned units meanwhile. */
 const retriesMax = 3;
 
-/** A reading changes nothing that a majority would have to keep. */
+/** For reads: they change nothing that a majority must keep. */
 const unimportant = { writeConcern: { w: 1 } } as const;
 
 export function mongoLimits(connection: MongoConnection): LimitRepository {
   const windows = () => connection.limitsDb.collection<WindowDocument>("limit_windows");
   const counters = documents<WindowDocument>(connection, "limit_windows", windowRule);
   const markers = () => connection.limitsDb.collection<ClockDocument>("markers");
-  /** Runs operations one after the other, all within one time (`limitsWithin` multiplies by `patience`). */
+  /** Runs operations one after the other within one common time limit (`limitsWithin` multiplies by `patience`). */
   const timed = (): (<T>(work: () => Promise<T>) => Promise<T>) => {
     const deadline = performance.now() + limitsTimeoutMs * connection.patience;
     return (work) => connection.limitsWithin((deadline - performance.now()) / connection.patience, work);
@@ -46,7 +46,7 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
           const reading = await within(() => readCounter(windows(), counters, window, mark?.owner));
           const { leased } = reading;
           const left = Math.max(0, limit - leased);
-          // So busy a counter that it never fits when we ask: what is told is less than what was left for a moment.
+          // The counter is so busy that the take never fits when it is tried. `left` is then lower than what was free for a moment.
           if (left < units || retries === retriesMax) return { outcome: "does-not-fit", left: Math.min(left, units - 1), ...reading };
         }
       } catch (cause) {
@@ -113,7 +113,7 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
   };
 }
 
-/** @returns null when it does not fit: the filter then matches nothing, and inserting meets the counter that is there. */
+/** @returns null when it does not fit: the filter then matches nothing, and the insert meets the existing counter. */
 async function takeOnce(
   windows: Collection<WindowDocument>,
   counters: Documents<WindowDocument>,
@@ -127,13 +127,13 @@ async function takeOnce(
       { _id: idOf(window), leased: { $lte: limit - units }, ...notMarked(mark) },
       {
         $inc: { leased: Long.fromNumber(units) },
-        // A counter that a shorter window of the same begin made lasts as long as the longest that is counted in it.
+        // A counter that a shorter window with the same start created must last as long as the longest window that it counts.
         $max: { expiresAt: new Date(window.expiresAt) },
         ...marking(mark),
       },
       { upsert: true, returnDocument: "after" },
     );
-    // An upsert that returns what it wrote returns a document.
+    // An upsert that returns the new document never returns null.
     return toReading(counters.checked(document as WindowDocument), mark?.owner);
   } catch (error) {
     if (isDuplicateKey(error)) return null;
@@ -141,7 +141,7 @@ async function takeOnce(
   }
 }
 
-/** An update, because only updates tell the server's time on every server; it makes the counter that the next take will want. */
+/** An update, because only updates return the server's time on every server. It also creates the counter for the next take. */
 async function readCounter(
   windows: Collection<WindowDocument>,
   counters: Documents<WindowDocument>,
@@ -161,7 +161,7 @@ async function readCounter(
   return expiresAt.getTime() <= reading.at ? { leased: 0, at: reading.at } : reading;
 }
 
-/** Two upserts of one new document at a time: one meets the other's, and finds it at the second try. */
+/** If two upserts create one document at the same time, one of them fails, and finds the document at its second attempt. */
 async function orAgain<T>(upsert: () => Promise<T>): Promise<T> {
   try {
     return await upsert();
@@ -171,14 +171,14 @@ async function orAgain<T>(upsert: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The change is the first of its number, and nobody has given it up. */
+/** Filter: no change with this or a later number was done, and `recover` has not given this number up. */
 function notMarked(mark: LimitMark | undefined): Record<string, unknown> {
   if (mark === undefined) return {};
   const { owner, number } = mark;
   return { [`marks.${owner}`]: { $not: { $gte: number } }, [`fences.${owner}`]: { $not: { $gt: number } } };
 }
 
-/** The time of the change, who made it, and what its owner says of its units. */
+/** Sets the time of the change, its mark, and the owner's report about its units. */
 function marking(mark: LimitMark | undefined): { $currentDate: Record<string, true>; $set?: Record<string, number> } {
   if (mark === undefined) return { $currentDate: { at: true } };
   const { owner, number, reserved, held } = mark;
@@ -196,7 +196,7 @@ function marking(mark: LimitMark | undefined): { $currentDate: Record<string, tr
   };
 }
 
-/** @param asker  what it said itself is left out. */
+/** @param asker  its own reports are left out. */
 function toReading(document: WindowDocument, asker?: string): LimitReading {
   const reading = { leased: Number(document.leased), at: document.at.getTime() };
   if (asker === undefined) return reading;

@@ -1,4 +1,4 @@
-/** Uploaded observations in MongoDB. A row's `_id` is a number that sorts by upload and line, so that an upload is one range of them. */
+/** Uploaded observations in MongoDB. A row's `_id` is a number that sorts by upload and line, so that an upload is one range of ids. */
 
 import type { Prefix } from "@netfacts/address";
 import { MongoBulkWriteError } from "mongodb";
@@ -36,7 +36,7 @@ export function mongoObservations(connection: MongoConnection): ObservationRepos
     try {
       await within(() => rows().insertMany(documents, { ordered: false }));
     } catch (error) {
-      // Rows that were stored before their progress was.
+      // Duplicates are rows that were stored before, without their progress.
       const codes = error instanceof MongoBulkWriteError ? bulkFaults(error) : [];
       const isRepeated = codes.length > 0 && codes.every((code) => code === duplicateKey);
       if (!isRepeated) throw error;
@@ -58,7 +58,7 @@ export function mongoObservations(connection: MongoConnection): ObservationRepos
     }
   }
 
-  /** In the order of prefixes, so that each group is one walk of the index. */
+  /** Reads in the order of prefixes, so that each group is one scan of the index. */
   async function* groupsBetween(first: string, last: string): AsyncGenerator<StoredRow[], void> {
     let [key, id] = [first, 0];
     for (;;) {
@@ -120,14 +120,14 @@ export function mongoObservations(connection: MongoConnection): ObservationRepos
     async store(upload, stored, progress, at) {
       const { id, number, offset, lines, complete } = upload;
       const asRead = { _id: id, number, offset, lines, complete };
-      // Nothing of an upload that was removed is stored again.
+      // No row of a removed upload may be stored again.
       if ((await connection.asked(() => uploads().findOne(asRead))) === null) return null;
       if (stored.length > 0) await insert(stored.map((row) => toDocument(number, row)));
       const update = { $set: { ...progress, checksumBytes: progress.offset, updatedAt: at } };
       const updated = await within(() => uploads().findOneAndUpdate(asRead, update, after));
       if (stored.length > 0) await changed();
       if (updated !== null) return toUpload(updated);
-      // Removed in between: so are these rows. Another request with the same bytes has stored the same ones.
+      // If the upload was removed in between, its rows must go too. If another request stored the same bytes, the rows stay.
       if ((await find(id))?.number !== number && stored.length > 0) {
         const ids = stored.map(({ line }) => rowId(number, line));
         await within(() => rows().deleteMany({ _id: { $in: ids } }));
@@ -195,7 +195,7 @@ function filterOf(selector: RowSelector): object {
   return { observedAt: { $gte: 0 } };
 }
 
-/** Members without a value are left out: of millions of documents each name counts. */
+/** Leaves out members without a value: with millions of documents, each name counts. */
 function toDocument(upload: number, row: ObservationRow): ObservationDocument {
   const { line, prefix, ...members } = row;
   const known = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));

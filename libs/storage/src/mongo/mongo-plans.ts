@@ -6,7 +6,7 @@ import { documents, planRule } from "./mongo-documents.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
 import type { PlanDocument } from "./mongo-schema.ts";
 
-/** @param changed  called after each write of ours. */
+/** @param changed  called after each of our own writes. */
 export function mongoPlans(connection: MongoConnection, changed: () => void): PlanRepository {
   const plans = () => connection.db.collection<PlanDocument>("plans");
   const { checked, valid } = documents<PlanDocument>(connection, "plans", planRule);
@@ -20,10 +20,10 @@ export function mongoPlans(connection: MongoConnection, changed: () => void): Pl
             plans().findOneAndUpdate({ _id: name }, update, { upsert: true, returnDocument: "after" }),
           );
           changed();
-          // An upsert that returns what it wrote returns a document.
+          // An upsert that returns the new document never returns null.
           return toRecord(checked(document as PlanDocument));
         } catch (error) {
-          // Two made it at the same moment: it is there now.
+          // Two callers created it at the same time: now it exists.
           if (!isDuplicateKey(error)) throw error;
         }
       }

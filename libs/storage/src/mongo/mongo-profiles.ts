@@ -32,7 +32,7 @@ export function mongoProfiles(connection: MongoConnection): ProfileRepository {
     },
 
     async state() {
-      // Times are doubles, which some thousand of them are too large a sum for. One that is no number counts as 0.
+      // Times are doubles; the sum of some thousand of them would lose precision. A value that is not a number counts as 0.
       const sums = {
         _id: null,
         count: { $sum: 1 },

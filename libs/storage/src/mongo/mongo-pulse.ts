@@ -1,12 +1,12 @@
-/** Tells a server that is slow from one that does not answer: while an operation takes longer than a moment, the server is asked beside it. */
+/** Distinguishes a slow server from one that does not answer: while an operation takes long, the server is pinged in parallel. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** An operation that has taken so long makes the server be asked whether it is there, and so again after each answer. */
+/** An operation that takes this long starts a ping; so does the same time after each answer. */
 const quietMs = 250;
-/** As long as an operation on limits may take: a server that is further away serves none of them either. */
+/** The time limit of an operation on limits: a server that needs longer cannot serve those either. */
 const answerMs = 500;
-/** A silent server is asked so often. */
+/** Interval at which a silent server is pinged. */
 const againMs = 100;
 
 export class Pulse {
@@ -19,8 +19,8 @@ export class Pulse {
   #closed = false;
 
   /**
-   * @param ask  asks the server for anything that it answers at once.
-   * @param patience  by which all times are multiplied.
+   * @param ask  sends a request that the server answers at once.
+   * @param patience  factor for all times.
    */
   constructor(ask: () => Promise<unknown>, patience = 1) {
     this.#ask = ask;
@@ -28,22 +28,22 @@ export class Pulse {
     this.#answerMs = answerMs * patience;
   }
 
-  /** Whether it did not answer when it was asked, and nothing was heard of it since. */
+  /** Whether the server did not answer the last ping, and has not been heard since. */
   get isSilent(): boolean {
     return this.#isSilent;
   }
 
-  /** An answer has come, of whatever operation and however late. */
+  /** Call for every answer, of any operation and however late. */
   heard(): void {
     this.#heardAt = performance.now();
     this.#isSilent = false;
   }
 
   /**
-   * Watches while an operation is waited for.
+   * Watches the server while a caller waits for an operation.
    *
-   * @param lost  called at most once, when the server is found to be silent: 750 ms after the last sign of it.
-   * @returns ends the watching.
+   * @param lost  called at most once, when the server is found to be silent: 750 ms after the start or after the last answered ping.
+   * @returns a function that ends the watching.
    */
   watch(lost: () => void): () => void {
     let hasEnded = false;
@@ -64,7 +64,7 @@ export class Pulse {
     this.#closed = true;
   }
 
-  /** Once for all who want to know at the same time. */
+  /** One ping for all that ask at the same time. */
   #answers(): Promise<boolean> {
     this.#asking ??= this.#askOnce().finally(() => {
       this.#asking = null;
@@ -82,7 +82,7 @@ export class Pulse {
     return false;
   }
 
-  /** A server that is silent is asked until it answers: nobody else asks it meanwhile. */
+  /** Pings a silent server until it answers; nobody else sends it anything meanwhile. */
   async #untilHeard(): Promise<void> {
     this.#isSilent = true;
     while (this.#isSilent && !this.#closed) {
@@ -96,7 +96,7 @@ export class Pulse {
       await this.#ask();
       this.heard();
     } catch {
-      // That says nothing of the server; the next one may.
+      // A failure says nothing about the server; the next ping may.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Collections, their documents and indexes. Times are Unix milliseconds, but where the server itself must read or write them: then dates. */
+/** Collections, their documents and indexes. Times are Unix milliseconds, or dates where the server itself must read or write them. */
 
 import type { AuditEntry, KeyRecord, PlanRecord } from "@netfacts/keys";
 import type { IndexDescription, Long } from "mongodb";
@@ -10,10 +10,10 @@ import type { MongoConnection } from "./mongo-connection.ts";
 import { operationTimeoutMs } from "./mongo-connection.ts";
 import { mongoFault } from "./mongo-faults.ts";
 
-/** Raised when documents change so that an older program would misread them. */
+/** Increase it when documents change so that an older program would misread them. */
 export const schemaVersion = 1;
 
-/** Written as 64-bit integers: the server's arithmetic on plain numbers would be 32-bit or floating. Read as numbers. */
+/** Written as 64-bit integers: the server's arithmetic on plain numbers would be 32-bit or floating-point. Read as numbers. */
 type Counter = number | Long;
 
 export type KeyDocument = Omit<KeyRecord, "id"> & { _id: string };
@@ -27,18 +27,18 @@ export interface WindowDocument {
   expiresAt: Date;
   /** By owner: the number of its last change that was done. */
   marks?: Record<string, number>;
-  /** By owner: changes of a lower number are done no more. */
+  /** By owner: changes with a lower number are no longer done. */
   fences?: Record<string, number>;
-  /** By owner: units that it may return, and when it said so. */
+  /** By owner: units that it may return, and the time of this report. */
   reserved?: Record<string, number>;
   reservedAt?: Record<string, Date>;
-  /** By owner: units that it holds unspent, and when it said so. */
+  /** By owner: units that it holds unspent, and the time of this report. */
   held?: Record<string, number>;
   heldAt?: Record<string, Date>;
 }
-/** `report` as JSON text: names of its members are anything, and it comes back as it was. */
+/** `report` is JSON text: its members may have any names, and it is read back unchanged. */
 export type RunDocument = Omit<RunRecord, "id" | "report"> & { _id: string; report: string };
-/** `_id`: `<key>:<day>:<class>`; `writers`: the last batch of each that is in the counts, as long as one may be repeated. */
+/** `_id`: `<key>:<day>:<class>`; `writers`: the last batch of each writer that is included in the counts, as long as it may be repeated. */
 export interface UsageDocument {
   _id: string;
   keyId: string;
@@ -56,12 +56,12 @@ export interface ProfileDocument {
   source: string;
   updatedAt: number;
 }
-/** `_id`: place of the section, and the first bits of the AS numbers. The rows are in ascending order. */
+/** `_id`: index of the section, and the first bits of the AS numbers. The rows are in ascending order. */
 export interface StatementDocument {
   _id: number;
   rows: StatementRow[];
 }
-/** `_id`: the section; `asOf` as JSON text: names of sources are anything. */
+/** `_id`: the section; `asOf` is JSON text: sources may have any names. */
 export interface StatementVersionDocument {
   _id: string;
   version: string;
@@ -69,7 +69,7 @@ export interface StatementVersionDocument {
 }
 /** `details` as JSON text. */
 export type AuditDocument = Omit<AuditEntry, "id" | "details"> & { _id: string; details: string };
-/** `version` counts every change; `seen`: when somebody last looked; the lease ends `ttlMs` after `at`. */
+/** `version` counts every change; `seen`: time of the last look; the lease ends `ttlMs` after `at`. */
 export interface LeaseDocument {
   _id: string;
   owner: string | null;
@@ -87,8 +87,8 @@ export interface IdempotencyDocument {
   expiresAt: Date;
 }
 /**
- * `_id`: the id that its sender chose or was given. An earlier version knows neither `checksum` nor the bytes that it is of, and leaves both as they are
- * when it stores more.
+ * `_id`: the id that its sender chose or was given. An earlier version knows neither `checksum` nor `checksumBytes` (the number of bytes that it
+ * covers), and leaves both unchanged when it stores more.
  */
 export type UploadDocument = Omit<UploadRecord, "id" | "checksum"> & { _id: string; checksum?: number | null; checksumBytes?: number };
 /** `_id`: number of the upload and line; `prefix`: its key, which sorts. Members without a value are absent. */
@@ -110,7 +110,7 @@ export interface ObservationStateDocument {
   revision?: number;
   uploads?: number;
 }
-/** Of the collection `markers`. */
+/** Documents of the collection `markers`. */
 export interface BootstrapDocument {
   _id: "bootstrap";
   keyId: string;
@@ -119,7 +119,7 @@ export interface ClockDocument {
   _id: "clock";
   at: Date;
 }
-/** There while a restore is under way, and after one that was broken off: until another one has come to its end. */
+/** Exists during a restore, and after an interrupted one until another restore is complete. */
 export interface RestoringDocument {
   _id: "restoring";
   since: Date;
@@ -131,7 +131,7 @@ interface SchemaDocument {
 
 const indexes: Readonly<Record<string, readonly IndexDescription[]>> = {
   keys: [{ key: { createdAt: 1, _id: 1 } }, { key: { plan: 1, createdAt: 1, _id: 1 } }],
-  // Housekeeping: the server removes them some time after; readers check the time themselves.
+  // Housekeeping: the server removes them some time later; readers check the time themselves.
   limit_windows: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
   runs: [{ key: { startedAt: -1, _id: -1 } }],
   usage: [
@@ -147,7 +147,7 @@ const indexes: Readonly<Record<string, readonly IndexDescription[]>> = {
 };
 
 /**
- * Idempotent, also for many at a time.
+ * Idempotent, also with many concurrent callers.
  *
  * @throws StoreError `newer` for a database of a later version of ours; `unavailable` for one that is only partly restored.
  */
@@ -159,13 +159,13 @@ export async function prepareSchema(connection: MongoConnection): Promise<void> 
   }
 }
 
-/** Whether what is in the database may be half of a copy. */
+/** Whether the database may hold only a part of a copy. */
 export async function isRestoring(connection: MongoConnection): Promise<boolean> {
   const markers = connection.db.collection<RestoringDocument>("markers");
   return (await connection.within(operationTimeoutMs, () => markers.findOne({ _id: "restoring" }))) !== null;
 }
 
-/** The same for whoever restores. What is there already is not written again: a full database can still be read. */
+/** As `prepareSchema`, for a restore. Existing collections and indexes are not written again: a full database can still be read. */
 export async function makeSchema(connection: MongoConnection): Promise<void> {
   const { db, shown } = connection;
   const markers = db.collection<SchemaDocument>("markers");
@@ -174,7 +174,7 @@ export async function makeSchema(connection: MongoConnection): Promise<void> {
   let version = await readVersion();
   const isMade = version === schemaVersion;
   if (version === undefined || version < schemaVersion) {
-    // $max: it inserts, raises, or leaves alone what another process has raised meanwhile.
+    // $max inserts or raises the version, and keeps a higher one that another process has written meanwhile.
     const raise = { $max: { version: schemaVersion } };
     await connection.within(operationTimeoutMs, () => markers.updateOne(marker, raise, { upsert: true }));
     version = await readVersion();

@@ -1,4 +1,4 @@
-/** What sources say of ASes, in MongoDB: one document for the ASes of 64 numbers in a row. */
+/** Statements of sources about ASes in MongoDB: one document for each 64 consecutive AS numbers. */
 
 import type { AnyBulkWriteOperation } from "mongodb";
 import type { StatedSection, StatedVersion, StatementRepository, StatementRow } from "../statement-repository.ts";
@@ -6,10 +6,10 @@ import { statedSections } from "../statement-repository.ts";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import type { StatementDocument, StatementVersionDocument } from "./mongo-schema.ts";
 
-/** AS numbers of one document. With a document for each AS an import would be 200,000 changes of a database that callers wait for. */
+/** Bits of the AS numbers of one document. With a document for each AS, an import would be 200,000 changes of a database that callers wait for. */
 const asnsBits = 6;
 const blocksOfSection = 2 ** (32 - asnsBits);
-/** Some 60 kB. */
+/** Blocks of one write: some 60 kB. */
 const blocksWritten = 8;
 
 type Row = Parameters<StatementRepository["write"]>[1][number];
@@ -18,7 +18,7 @@ export function mongoStatements(connection: MongoConnection): StatementRepositor
   const blocks = () => connection.db.collection<StatementDocument>("as_statements");
   const versions = () => connection.db.collection<StatementVersionDocument>("as_statement_versions");
 
-  /** Puts the rows into their blocks. */
+  /** Merges the rows into their blocks. */
   async function writeBlocks(changes: ReadonlyMap<number, readonly Row[]>): Promise<void> {
     const ids = [...changes.keys()];
     const found = await connection.asked(() =>
@@ -69,7 +69,7 @@ export function mongoStatements(connection: MongoConnection): StatementRepositor
   };
 }
 
-/** The blocks of a section are one range, in the order of AS numbers. */
+/** The blocks of a section are one range of ids, in the order of AS numbers. */
 function blockOf(section: StatedSection, asn: number): number {
   return statedSections.indexOf(section) * blocksOfSection + (asn >>> asnsBits);
 }

@@ -22,42 +22,41 @@ import { mongoUsage } from "./mongo-usage.ts";
 export interface MongoStoreOptions {
   /** Shown in the server's own logs and lists of connections. Default: `netfacts`. */
   readonly appName?: string;
-  /** Multiplies the time that each operation may take: for a server on a machine that is busy with other work. Default: 1. */
+  /** Factor for the time limit of each operation: for a server on a machine that is busy with other work. Default: 1. */
   readonly patience?: number;
   /**
-   * Given: a server that is away is waited for, and this is called at each attempt that failed, with the line to log. Otherwise the
-   * first attempt decides.
+   * If given, opening waits for an unavailable server, and calls this for each failed attempt with the line to log. Otherwise the first attempt
+   * decides.
    */
   readonly onWaiting?: (error: StoreError) => void;
   /**
-   * Called for a key, a plan or a counter of limits that another program made invalid, with the line to log: once, and again each hour. Such
-   * a key or plan is missing in lists, and everything else that reads it fails with `invalid`.
+   * Called for a key, a plan or a counter of limits that another program made invalid, with the line to log: once, and again each hour. Such a key or
+   * plan is missing in lists, and every other read of it fails with `invalid`.
    */
   readonly onInvalid?: (error: StoreError) => void;
-  /** Ends the waiting: the opening then rejects with the last failure. */
+  /** Ends the waiting: opening then rejects with the last failure. */
   readonly signal?: AbortSignal;
 }
 
-/** Also has what is a file of its own in the one-process form. */
+/** Also has the observations, which are a file of their own in the single-process form. */
 export interface MongoStore extends Store {
   readonly observations: ObservationRepository;
 }
 
-/** Between two attempts; an attempt itself lasts up to five seconds. */
+/** Pause between two attempts; an attempt itself lasts up to five seconds. */
 const retryMs = 1_000;
 
 /**
- * Connects, makes collections and indexes, and checks that the database is of no later version. Once open it needs no reopening:
- * operations fail while the server is away, and work when it is back.
+ * Connects, creates collections and indexes, and checks that the database has no later version. Once open it needs no reopening: operations fail
+ * while the server is unavailable, and work when it is back.
  *
- * @param uri  `mongodb://USER:PASSWORD@HOST:PORT/DATABASE?OPTIONS`; without a database it is `netfacts`. Our settings win over its options
- *   where both say something.
- * @throws StoreError: `unavailable` within about five seconds, or never with `onWaiting`; `readonly` for credentials and permissions;
- *   `newer`. None shows a password.
+ * @param uri  `mongodb://USER:PASSWORD@HOST:PORT/DATABASE?OPTIONS`; the default database is `netfacts`. Our settings override options of the URI.
+ * @throws StoreError: `unavailable` within about five seconds, or never with `onWaiting`; `readonly` for credentials and permissions; `newer`. None
+ * shows a password.
  */
 export async function openMongoStore(uri: string, options: MongoStoreOptions = {}): Promise<MongoStore> {
   const { appName = "netfacts", patience = 1, onWaiting, onInvalid, signal } = options;
-  // Once outside the loop: no waiting heals a URI.
+  // Once, outside the loop: waiting does not fix a URI.
   let connection = new MongoConnection(uri, appName, patience, onInvalid);
   for (;;) {
     try {
@@ -96,7 +95,7 @@ function storeOn(connection: MongoConnection): MongoStore {
     observations: mongoObservations(connection),
     changesSeen: "own",
     onChange(listener) {
-      // A wrapper of its own, so that one function can listen twice and end once.
+      // Wrapped, so that one function can listen twice and end once.
       const entry = (): void => listener();
       listeners.add(entry);
       return () => {

@@ -1,9 +1,9 @@
-/** What we need to know of a connection string; the driver reads the rest. */
+/** Reads the parts of a connection string that we need; the driver reads the rest. */
 
 import { accessSync, constants } from "node:fs";
 import { StoreError } from "../store-error.ts";
 
-/** Strict where an @ may stand, so that no part of a password is taken for something else. */
+/** Strict about the places of @, so that no part of a password is taken for something else. */
 const form = /^(mongodb(?:\+srv)?:\/\/)(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^@/?#]*))?(?:\?[^@#]*)?$/;
 
 export interface MongoUri {
@@ -12,12 +12,12 @@ export interface MongoUri {
   readonly database: string;
 }
 
-/** Of a database's name, by the rules of MongoDB for all systems. */
+/** Names of databases, by the rules of MongoDB that hold on all systems. */
 const databaseName = /^[^/\\. "$*<>:|?\p{Cc}]{1,63}$/u;
-/** Options that name a file; their names may be written in any case. */
+/** Options that name a file; their names are case-insensitive. */
 const fileOptions = ["tlsCAFile", "tlsCertificateKeyFile", "tlsCRLFile"];
 
-/** Used where the URI names no database: the driver's own default is `test`. */
+/** Used if the URI names no database: the driver's own default is `test`. */
 export const defaultDatabase = "netfacts";
 
 /** @throws StoreError that shows nothing of the text, which may hold a password. */
@@ -29,8 +29,8 @@ export function readMongoUri(uri: string): MongoUri {
 }
 
 /**
- * What is wrong with a URI, to follow the name of its setting; null: nothing that can be seen without the driver and the server. Shows nothing of
- * user and password.
+ * The fault of a URI, to follow the name of its setting; null: none that can be found without the driver and the server. Shows nothing of user and
+ * password.
  */
 export function mongoUriFault(uri: string): string | null {
   const [text, , login = ""] = form.exec(uri) ?? [];
@@ -53,7 +53,7 @@ export function mongoUriFault(uri: string): string | null {
   return null;
 }
 
-/** Text that is encoded wrongly has a % that stays. */
+/** Text with an invalid encoding is returned unchanged. */
 function decoded(text: string): string {
   return isPercentEncoded(text) ? decodeURIComponent(text) : text;
 }

@@ -1,4 +1,4 @@
-/** Usage in MongoDB: one document per key, day and class, which knows the last batch that it took of each writer. */
+/** Usage in MongoDB: one document per key, day and class, which records the last batch of each writer that it includes. */
 
 import { type AnyBulkWriteOperation, type Filter, Long, MongoBulkWriteError } from "mongodb";
 import { condense, daysOf, usageId } from "../usage-batch.ts";
@@ -7,12 +7,12 @@ import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts"
 import { duplicateKey, isDuplicateKey, mongoFault } from "./mongo-faults.ts";
 import type { UsageDocument } from "./mongo-schema.ts";
 
-/** Of one message to the server. */
+/** Rows of one message to the server. */
 const rowsMax = 200;
-/** How far before the wanted day writers are looked for: rows of older days have none, if this is done more often. */
+/** Days before the given day that are searched for writers. Rows of older days have none if this is called often enough. */
 const forgetDays = 7;
 const dayMs = 86_400_000;
-/** Of one answer of the server that is summed. */
+/** Rows of one read when usage is summed. */
 const rowsRead = 5_000;
 
 export function mongoUsage(connection: MongoConnection): UsageRepository {
@@ -32,7 +32,7 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
   const total = async (query: UsageQuery): Promise<UsageCounts> => {
     const sum = { counted: 0, uncounted: 0 };
     let after: UsagePage["after"];
-    // By pages: each has its time, and no more than one is held.
+    // By pages: each has its own time limit, and only one is held in memory.
     for (;;) {
       const rows = await list(query, { limit: rowsRead, ...(after !== undefined && { after }) });
       for (const row of rows) {
@@ -44,7 +44,7 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
     }
   };
 
-  /** @returns the rows that met a document which they did not match. */
+  /** @returns the rows for which a document exists that their filter did not match. */
   const write = async (rows: readonly UsageRow[], writer: string, sequence: number, upsert: boolean): Promise<UsageRow[]> => {
     const updates = rows.map((row) => toUpdate(row, writer, sequence, upsert));
     return await connection.within(operationTimeoutMs, async () => {
@@ -55,17 +55,17 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
         if (!(error instanceof MongoBulkWriteError)) throw error;
         const faults = [error.writeErrors].flat();
         const onlyDuplicates = faults.length > 0 && faults.every(({ code }) => code === duplicateKey);
-        // Without its write concern a row may yet be lost: then all is unknown, and the batch is to be repeated.
+        // Without the write concern a row may still be lost: then the outcome is unknown, and the batch must be repeated.
         if (!onlyDuplicates || error.result.getWriteConcernError() !== undefined) {
           throw isDuplicateKey(error) ? mongoFault("unavailable", connection.shown, error.message, error) : error;
         }
-        // Every index is one of `rows`.
+        // Every index comes from `rows`.
         return faults.map(({ index }) => rows[index] as UsageRow);
       }
     });
   };
 
-  /** Ids of some rows before a day. */
+  /** Ids of at most `limit` documents that match. */
   const idsOf = async (filter: Filter<UsageDocument>, limit: number): Promise<string[]> => {
     const found = await connection.asked(() =>
       usage()
@@ -81,7 +81,7 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
       const rows = condense(batch);
       for (let start = 0; start < rows.length; start += rowsMax) {
         const met = await write(rows.slice(start, start + rowsMax), batch.writer, batch.sequence, true);
-        // The document has this batch already, or another writer made it at the same moment: now it is there, and its filter decides.
+        // Either the document has this batch already, or another writer created it at the same time. Now it exists, and the filter decides.
         if (met.length > 0) await write(met, batch.writer, batch.sequence, false);
       }
     },

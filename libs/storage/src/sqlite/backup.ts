@@ -1,4 +1,4 @@
-/** Copies of the store's file, and of that of uploaded observations: taken while it is in use, and put back while it is not. */
+/** Copies of the files of the store and of uploaded observations: made while they are in use, and restored while they are not. */
 
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
@@ -9,16 +9,16 @@ import { checkIsStore } from "./migrations.ts";
 import { checkIsObservations } from "./sqlite-observations.ts";
 
 /**
- * Writes a whole and checked copy, of one moment, while other processes go on to write. Only its owner may read it.
+ * Writes a complete and checked copy of one moment, while other processes go on writing. Only its owner may read it.
  *
- * @param target  a file that is not there yet, in a folder that is.
+ * @param target  a file that does not exist yet, in an existing folder.
  * @throws StoreError; then there is no copy.
  */
 export function backUpSqliteStore(path: string, target: string): void {
   backUp(path, target, checkIsStore);
 }
 
-/** The same for the file of uploaded observations, also during an upload: the copy has the rows and the progress of one moment. */
+/** As `backUpSqliteStore`, for the file of uploaded observations, also during an upload: the copy has the rows and the progress of one moment. */
 export function backUpSqliteObservations(path: string, target: string): void {
   backUp(path, target, checkIsObservations);
 }
@@ -53,36 +53,35 @@ function vacuumInto(source: SqliteConnection, target: string): void {
     source.run("VACUUM INTO ?", target);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    // Nothing but the copy is written.
+    // Only the copy is written to, so these errors are about it.
     const isAtWriting = error.fault === "full" || (error.cause as { errcode?: unknown } | undefined)?.errcode === ioErrorAtWriting;
     throw isAtWriting ? new StoreError(error.fault, target, error.explanation, error.cause) : error;
   }
 }
 
-/** A copy, and the file whose place it takes. */
+/** A copy, and the file that it replaces. */
 export interface SqliteCopy {
   readonly copy: string;
   readonly path: string;
 }
 
-/** Paths of the files that were replaced; null where there was none. */
+/** Paths under which the replaced files are kept; null: there was none. */
 export interface SqliteRestored {
   readonly replaced: string | null;
   readonly replacedObservations: string | null;
 }
 
 /**
- * Puts copies in the place of the store and of the uploaded observations: both are replaced, or none. The earlier files are kept under
- * other names. No other process may have the store open: one that has it makes this fail, and nothing is changed. The folder of the store
- * is made when missing.
+ * Replaces the store and the uploaded observations with copies: both, or neither. The earlier files are kept under other names. No other process may
+ * have the store open: otherwise this fails, and nothing is changed. A missing folder of the store is created.
  *
- * @param observations  null: they stay as they are.
- * @throws StoreError; then neither file is another one than before, unless its message says that this could not be taken back.
+ * @param observations  null: they stay unchanged.
+ * @throws StoreError; then neither file is changed, unless the message says that this could not be undone.
  */
 export function restoreSqlite(store: SqliteCopy, observations: SqliteCopy | null, now: number): SqliteRestored {
   checkCopy(store.copy, checkIsStore);
   if (observations !== null) checkCopy(observations.copy, checkIsObservations);
-  /** Takes back what was done, the last of it first. */
+  /** Steps that undo what was done; run them in reverse order. */
   const undo: (() => void)[] = [];
   try {
     const staged = [store, ...(observations === null ? [] : [observations])].map((file) => stage(file, now, undo));
@@ -105,11 +104,11 @@ export function restoreSqlite(store: SqliteCopy, observations: SqliteCopy | null
   }
 }
 
-/** A copy that lies beside its place. */
+/** A copy that is ready next to its target. */
 interface Staged {
   readonly path: string;
   readonly incoming: string;
-  /** Name that is reserved for what is at the place now; null: nothing is. */
+  /** The name that is reserved for the present file; null: there is none. */
   readonly replaced: string | null;
 }
 
@@ -124,7 +123,7 @@ function stage({ copy, path }: SqliteCopy, now: number, undo: (() => void)[]): S
     syncFile(incoming);
     if (!existsSync(path)) return { path, incoming, replaced: null };
     const replaced = `${path}.replaced-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
-    // Not over what was put aside a moment ago.
+    // Must not overwrite a file that was kept a moment ago.
     makeEmpty(replaced);
     undo.push(() => rmSync(replaced, { force: true }));
     return { path, incoming, replaced };
@@ -138,7 +137,7 @@ function put({ path, incoming, replaced }: Staged, undo: (() => void)[]): void {
   };
   orFileError(path, () => {
     if (replaced !== null) move(path, replaced);
-    // SQLite would replay into the copy what a store that is lost or damaged left there: nothing in a log tells which file it is of.
+    // A lost or damaged store may have left these files. SQLite would replay them into the copy: a log does not say which file it belongs to.
     for (const rest of ["-wal", "-shm"]) rmSync(`${path}${rest}`, { force: true });
     move(incoming, path);
   });
@@ -152,7 +151,7 @@ function orFileError<T>(path: string, work: () => T): T {
   }
 }
 
-/** @throws StoreError unless it is an undamaged store that this program knows. */
+/** @throws StoreError unless it is an undamaged store that this program can read. */
 function checkWhole(path: string, checkKind: CheckKind): void {
   const connection = openExisting(path);
   try {
@@ -164,7 +163,7 @@ function checkWhole(path: string, checkKind: CheckKind): void {
   }
 }
 
-/** As `checkWhole`; what to do about a damaged store is no advice about a damaged copy. */
+/** As `checkWhole`, with another remedy: the one for a damaged store does not fit a damaged copy. */
 function checkCopy(path: string, checkKind: CheckKind): void {
   try {
     checkWhole(path, checkKind);
@@ -175,18 +174,18 @@ function checkCopy(path: string, checkKind: CheckKind): void {
 }
 
 function openExisting(path: string): SqliteConnection {
-  // SQLite would make an empty one.
+  // SQLite would create an empty one.
   if (!existsSync(path)) throw new StoreError("unavailable", path, "does not exist");
   return new SqliteConnection(path);
 }
 
-/** Leaves the write-ahead log, which only the last connection can: nothing of the store is then in another file. */
+/** Ends the use of a write-ahead log, which only the last connection can: afterwards no other file holds data of the store. */
 function closeForGood(path: string): void {
   const connection = openExisting(path);
   try {
     connection.exec("PRAGMA journal_mode = DELETE");
   } catch (cause) {
-    // One that is damaged is what a copy is for.
+    // A copy may replace a damaged store.
     if (!(cause instanceof StoreError) || cause.fault !== "damaged") throw cause;
   } finally {
     connection.close();
@@ -205,7 +204,7 @@ function syncFile(path: string): void {
   sync(path, "r+");
 }
 
-/** Of a file: its name is safe only then. */
+/** Syncs the folder of a file: only then is its name safe. */
 function syncFolder(path: string): void {
   sync(dirname(path), "r");
 }

@@ -1,11 +1,11 @@
-/** Sees key changes of other processes: `PRAGMA data_version` moves with each commit of another connection. */
+/** Detects key changes by other processes: `PRAGMA data_version` changes with each commit of another connection. */
 
 import { StoreError } from "../store-error.ts";
 import type { SqliteConnection } from "./connection.ts";
 
 const intervalMs = 200;
 
-/** Polls only while somebody listens, and never keeps the process alive. Cost of a quiet poll: one read of shared memory. */
+/** Polls only while there is a listener, and never keeps the process alive. Cost of a poll without changes: one read of shared memory. */
 export class ChangeWatch {
   readonly #connection: SqliteConnection;
   readonly #listeners = new Set<() => void>();
@@ -24,7 +24,7 @@ export class ChangeWatch {
       this.#revision = this.#connection.get("SELECT revision FROM key_revision")?.revision;
       this.#timer = setInterval(() => this.#poll(), intervalMs).unref();
     }
-    // A wrapper of its own, so that one function can listen twice and end once.
+    // Wrapped, so that one function can listen twice and end once.
     const entry = (): void => listener();
     this.#listeners.add(entry);
     return () => {
@@ -57,7 +57,7 @@ export class ChangeWatch {
     }
   }
 
-  /** Whether a key was written since the last reading; leases and runs move `data_version` too, and are no news. */
+  /** Whether a key was written since the last poll; leases and runs change `data_version` too, and are ignored. */
   #readRevision(): boolean {
     const dataVersion = this.#connection.get("PRAGMA data_version")?.data_version;
     if (dataVersion === this.#dataVersion) return false;

@@ -6,14 +6,14 @@ import { StoreError, type StoreFault } from "../store-error.ts";
 
 /** A write waits this long for another process's write. */
 export const busyTimeoutMs = 2_000;
-/** As long as SQLite itself waits once the store is open, as the event loop waits with it. Other processes write for a few ms. */
+/** Wait of SQLite itself once the store is open; it blocks the event loop. Writes of other processes take a few ms. */
 export const eventLoopWaitMs = 100;
-/** After a write that waited in vain, no other is tried for so long: the event loop has half of the time for all else. */
+/** After a write that waited in vain, no other is tried for this time: the event loop has half of the time for everything else. */
 const lockedMs = eventLoopWaitMs;
 
 export type Row = Record<string, SQLOutputValue>;
 
-/** Primary result codes of SQLite that we tell apart (sqlite.org/rescode.html). */
+/** Primary result codes of SQLite that are distinguished (sqlite.org/rescode.html). */
 const faults: Readonly<Record<number, StoreFault>> = {
   3: "readonly", // PERM
   5: "locked", // BUSY
@@ -25,7 +25,7 @@ const faults: Readonly<Record<number, StoreFault>> = {
   14: "unavailable", // CANTOPEN
   26: "damaged", // NOTADB
 };
-/** IOERR_SHMSIZE: the index beside the file found no room, as at an open on a full disk. */
+/** IOERR_SHMSIZE: no space for the shared-memory index next to the file, as when opening on a full disk. */
 const noRoomBeside = 4_874;
 
 export class SqliteConnection {
@@ -34,11 +34,11 @@ export class SqliteConnection {
   readonly #statements = new Map<string, StatementSync>();
   readonly #monotonic: () => number;
   #lockedUntil = Number.NEGATIVE_INFINITY;
-  /** The last write that was asked of `patiently`. Never rejects. */
+  /** The last write that `patiently` was called for. Never rejects. */
   #lastTurn: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param monotonic  ms; tests move it.
+   * @param monotonic  clock in ms; tests set it.
    * @throws StoreError
    */
   constructor(path: string, monotonic: () => number = () => performance.now()) {
@@ -56,8 +56,8 @@ export class SqliteConnection {
   }
 
   /**
-   * The one row of a statement that may also write. Stepped to its end: with RETURNING the row comes before the commit, and `get` of
-   * node:sqlite would not tell of a commit that fails (a full disk).
+   * The only row of a statement that may also write. Runs the statement to its end: with RETURNING the row comes before the commit, and `get` of
+   * node:sqlite would not report a commit that fails (a full disk).
    */
   getNamed(sql: string, values: Record<string, SQLInputValue>): Row | undefined {
     return this.#guard(() => this.#prepare(sql).all(values)[0]);
@@ -67,7 +67,7 @@ export class SqliteConnection {
     return this.#guard(() => this.#prepare(sql).all(...values));
   }
 
-  /** @returns how many rows changed. */
+  /** @returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return this.#guard(() => Number(this.#prepare(sql).run(...values).changes));
   }
@@ -86,14 +86,14 @@ export class SqliteConnection {
   }
 
   /**
-   * A write transaction that survives a power cut. Others survive the end of the process, which is enough for leases and
-   * saves a sync of the disk on the event loop for each.
+   * A write transaction that survives a power failure. Others survive only the end of the process, which is enough for leases and avoids a disk sync
+   * on the event loop for each.
    */
   durably<T>(work: () => T): Promise<T> {
     return this.patiently(() => this.durablyAtOnce(work));
   }
 
-  /** The same in this turn of the event loop, which waits for other writers. */
+  /** As `durably`, in this turn of the event loop, which blocks while other writers are busy. */
   durablyAtOnce<T>(work: () => T): T {
     this.exec("PRAGMA synchronous = FULL");
     try {
@@ -104,8 +104,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Runs work that writes, for a caller that does not wait. While another process locks the file, one write waits for it for 100 ms, and the
-   * event loop with it. For the next 100 ms all writes fail at once.
+   * Runs work that writes, for a caller that cannot wait. While another process locks the file, one write waits for it for 100 ms, which blocks the
+   * event loop. For the next 100 ms all writes fail at once.
    *
    * @throws StoreError `locked`; then the work has changed nothing.
    */
@@ -120,8 +120,8 @@ export class SqliteConnection {
   }
 
   /**
-   * The same for a caller that waits: tries for two seconds, and leaves the event loop to others meanwhile. Writes are done in the order of
-   * the calls.
+   * As `unlessLocked`, for a caller that waits: tries for two seconds, and leaves the event loop to others between attempts. Writes are done in the
+   * order of the calls.
    */
   patiently<T>(work: () => T): Promise<T> {
     const deadline = this.#monotonic() + busyTimeoutMs;
@@ -168,7 +168,7 @@ function isLocked(error: unknown): boolean {
   return error instanceof StoreError && error.fault === "locked";
 }
 
-/** Errors of node:sqlite become StoreErrors; a fault of ours (bad SQL, a broken constraint) stays what it is. */
+/** Errors of node:sqlite become StoreErrors; our own faults (bad SQL, a violated constraint) stay unchanged. */
 function asStoreError(path: string, error: unknown): unknown {
   const { code, errcode, message } = error as { code?: unknown; errcode?: unknown; message?: unknown };
   if (code === "ERR_INVALID_STATE") return new StoreError("closed", path, "is closed", error);

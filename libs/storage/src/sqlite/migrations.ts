@@ -1,9 +1,9 @@
-/** The schema, by versions: `PRAGMA user_version` says how many of these steps a file has. Steps are only ever appended. */
+/** The schema, by versions: `PRAGMA user_version` is the number of these steps that were applied to a file. Only append steps. */
 
 import { StoreError } from "../store-error.ts";
 import type { SqliteConnection } from "./connection.ts";
 
-/** Marks the file as ours, in SQLite's header ("NFST"). */
+/** Identifies our files, in SQLite's header ("NFST"). */
 const applicationId = 0x4e465354;
 
 const steps: readonly string[] = [
@@ -151,7 +151,7 @@ const steps: readonly string[] = [
 ];
 
 /**
- * Brings the file to the newest schema, in one transaction.
+ * Migrates the file to the newest schema, in one transaction.
  *
  * @throws StoreError `foreign` for another program's database, `newer` for one of a later version of ours.
  */
@@ -166,7 +166,7 @@ export function migrate(connection: SqliteConnection): void {
   });
 }
 
-/** Checks that the file is a store of ours, of this version or an older one. @throws StoreError `foreign`, `newer`. */
+/** Checks that the file is one of our stores, of this version or an older one. @throws StoreError `foreign`, `newer`. */
 export function checkIsStore(connection: SqliteConnection): void {
   if (pragma(connection, "application_id") !== applicationId) throw new StoreError("foreign", connection.path, "is not a Netfacts store");
   checkVersion(connection);

@@ -9,7 +9,7 @@ const columns =
   "month_limit, concurrency_limit, bucket, state, created_at, expires_at, replaced_by, rotated_at, valid_until, stepping_down, version";
 const placeholders = columns.replaceAll(/\w+/g, "?");
 
-/** @param changed  called after each write of ours, as SQLite signals only those of other connections. */
+/** @param changed  called after each of our own writes, as SQLite signals only those of other connections. */
 export function sqliteKeys(connection: SqliteConnection, changed: () => void): KeyRepository {
   const find = (id: string): KeyRecord | null => {
     const row = connection.get(`SELECT ${columns} FROM keys WHERE id = ?`, id);
@@ -42,7 +42,7 @@ export function sqliteKeys(connection: SqliteConnection, changed: () => void): K
       };
       if (after !== undefined) add("(created_at, id) > (?, ?)", after.createdAt, after.id);
       if (plan !== undefined) add("plan = ?", plan);
-      // JSON of plain words: a word in quotes stands for itself only.
+      // JSON of plain words: a quoted word cannot match a part of another one.
       if (scope !== undefined) add("instr(scopes, ?) > 0", JSON.stringify(scope));
       if (state !== undefined) add("state = ?", state);
       const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
@@ -69,7 +69,7 @@ export function sqliteKeys(connection: SqliteConnection, changed: () => void): K
   };
 }
 
-/** In the order of `columns`. */
+/** The values in the order of `columns`. */
 function toValues(key: KeyRecord): (string | number | null)[] {
   return [
     key.id,
@@ -98,7 +98,7 @@ function toValues(key: KeyRecord): (string | number | null)[] {
   ];
 }
 
-/** The schema is STRICT and CHECKed, and only `toValues` writes it: the casts repeat what it guarantees. */
+/** The casts are safe: the schema is STRICT with CHECKs, and only `toValues` writes these rows. */
 function toRecord(row: Row): KeyRecord {
   const rateLimit = row.rate_limit as number | null;
   const monthLimit = row.month_limit as number | null;

@@ -11,7 +11,7 @@ const acquireSql = `
   RETURNING *`;
 const renewSql = "UPDATE leases SET until = $until WHERE name = $name AND owner = $owner RETURNING *";
 
-/** @param now  the store's clock: this machine's, the same for every process on the file. */
+/** @param now  the store's clock: that of this machine, the same for every process that uses the file. */
 export function sqliteLeases(connection: SqliteConnection, now: () => number): LeaseRepository {
   const read = (name: string): Lease | null => {
     const row = connection.get("SELECT * FROM leases WHERE name = ? AND owner IS NOT NULL AND until > ?", name, now());
@@ -26,7 +26,7 @@ export function sqliteLeases(connection: SqliteConnection, now: () => number): L
           const at = now();
           const row = connection.getNamed(acquireSql, { name, owner, until: at + ttlMs, now: at });
           if (row !== undefined) return { outcome: "held", lease: toLease(row) };
-          // In one transaction nobody else changes it between the two.
+          // Both statements are in one transaction, so nobody changes the lease in between.
           return { outcome: "taken", lease: toLease(connection.get("SELECT * FROM leases WHERE name = ?", name) as Row) };
         }),
       );
@@ -48,7 +48,7 @@ export function sqliteLeases(connection: SqliteConnection, now: () => number): L
   };
 }
 
-/** Of a row that has an owner. */
+/** @param row  a row with an owner. */
 function toLease(row: Row): Lease {
   return { name: row.name as string, owner: row.owner as string, fence: row.fence as number, until: row.until as number };
 }

@@ -18,10 +18,10 @@ const readSql = "SELECT leased FROM limit_windows WHERE bucket = $bucket AND pol
 const monthBeforeSql = "SELECT start FROM limit_windows WHERE policy = 'month' AND start < ? ORDER BY expires_at DESC LIMIT 1";
 const deleteSql = "DELETE FROM limit_windows WHERE expires_at <= ? AND (policy <> 'month' OR start < ?)";
 
-/** A statement that failed so has changed nothing. After an error of the disk that is not sure. */
+/** After these failures the statement has changed nothing. After a disk error that is not certain. */
 const withoutEffect: ReadonlySet<StoreFault> = new Set(["locked", "full", "readonly", "closed"]);
 
-/** @param now  the store's clock. SQLite has no server, so it is this machine's: the same for every process on the file. */
+/** @param now  the store's clock. SQLite has no server, so it is the clock of this machine: the same for every process that uses the file. */
 export function sqliteLimits(connection: SqliteConnection, now: () => number): LimitRepository {
   const query = (sql: string, window: LimitWindow, at: number, more: Record<string, number> = {}): Row | undefined =>
     connection.getNamed(sql, { bucket: window.bucket, policy: window.policy, start: window.start, at, ...more });
@@ -52,12 +52,12 @@ export function sqliteLimits(connection: SqliteConnection, now: () => number): L
         return row === undefined ? { outcome: "refused" } : { outcome: "returned", leased: leasedOf(row), at };
       } catch (cause) {
         if (!(cause instanceof StoreError)) throw cause;
-        // Units that may be back already are not to be spent.
+        // The units may have been returned already: they must not be spent.
         return withoutEffect.has(cause.fault) ? { outcome: "unknown", cause } : { outcome: "refused" };
       }
     },
 
-    /** A take that failed gave nothing out, and a return whose failure is `unknown` gave nothing back. */
+    /** A failed take leased no units, and a return that failed with `unknown` returned none. */
     async recover(window): Promise<RecoverOutcome> {
       try {
         const at = now();
@@ -74,7 +74,7 @@ export function sqliteLimits(connection: SqliteConnection, now: () => number): L
     },
 
     async time() {
-      // A statement, so that a store that is away tells so here too.
+      // Runs a statement, so that an unavailable store fails here too.
       connection.get("SELECT revision FROM key_revision");
       return now();
     },
@@ -82,15 +82,15 @@ export function sqliteLimits(connection: SqliteConnection, now: () => number): L
 }
 
 /**
- * Housekeeping; readers check `expires_at` themselves. The clock may be months ahead, and is set right later: counters of months go only when
- * there are those of two later ones, which takes a wrong clock a month. @returns how many counters went.
+ * Housekeeping; readers check `expires_at` themselves. A clock may be months ahead and be corrected later. So counters of a month are removed only
+ * when two later months have counters: a wrong clock would need a month for that. @returns the number of removed counters.
  */
 export function deleteExpiredWindows(connection: SqliteConnection, now: number): number {
   const latest = monthBefore(connection, Number.MAX_SAFE_INTEGER);
   return connection.run(deleteSql, now, monthBefore(connection, latest));
 }
 
-/** The start of the latest month before this one that has counters, Unix seconds; 0: there is none. */
+/** The start of the latest month before `start` that has counters, Unix seconds; 0: there is none. */
 function monthBefore(connection: SqliteConnection, start: number): number {
   return Number(connection.get(monthBeforeSql, start)?.start ?? 0);
 }

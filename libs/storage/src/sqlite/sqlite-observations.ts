@@ -1,4 +1,6 @@
-/** Uploaded observations in an SQLite file of their own: millions of rows are no part of a copy of the keys, and their writes let nobody wait. */
+/**
+ * Uploaded observations in an SQLite file of their own: millions of rows do not belong in a copy of the keys, and their writes must not block others.
+ */
 
 import { chmodSync, existsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -19,10 +21,10 @@ import { uploadNumberMax } from "../observation-repository.ts";
 import { StoreError } from "../store-error.ts";
 import { type Row, SqliteConnection } from "./connection.ts";
 
-/** Its name in the folder of an installation. */
+/** Name of the file in the folder of an installation. */
 export const observationsFile = "observations.sqlite";
 
-/** Marks the file as ours, in SQLite's header ("NFOB"). */
+/** Identifies our files, in SQLite's header ("NFOB"). */
 const applicationId = 0x4e464f42;
 const schemaVersion = 1;
 
@@ -71,9 +73,9 @@ const progressSql = `
   WHERE number = ? AND stored_bytes = ? AND lines = ? AND complete = ?`;
 
 /**
- * Rows come in any order of prefix and time, so each one changes a page of both indexes, and every changed page is written whole, first into the log and
- * at a checkpoint into the file. Pages of 1 KiB and a checkpoint for each 64 MiB of log write a third of what SQLite's defaults write (800,000 rows:
- * 6 KiB a row instead of 16), in a third of the time. The size of pages is that of new files; others keep theirs.
+ * Rows come in any order of prefix and time, so each row changes a page of both indexes, and every changed page is written as a whole, first to the
+ * log and at a checkpoint to the file. Pages of 1 KiB and a checkpoint for each 64 MiB of log write a third of what SQLite's defaults write (800,000
+ * rows: 6 KiB per row instead of 16), in a third of the time. The page size applies to new files; others keep theirs.
  */
 const writeSettings = `
   PRAGMA page_size = 1024;
@@ -85,8 +87,8 @@ const logBytes = 64 << 20;
 const groupRows = 1_000;
 
 /**
- * Opens the file, makes it where it is not there, and checks that it is one of ours. Only its owner may read it. Threads and processes may
- * have it open at the same time; each writes when no other does.
+ * Opens the file, creates it if it is missing, and checks that it is one of ours. Only its owner may read it. Threads and processes may have it open
+ * at the same time; only one writes at a time.
  *
  * @throws StoreError
  */
@@ -118,7 +120,7 @@ function prepare(connection: SqliteConnection): void {
     if (version > schemaVersion)
       throw new StoreError("newer", connection.path, `has schema version ${version}; this program supports ${schemaVersion}`);
     if (version === 0) connection.exec(schema);
-    // Added later. The version stays: earlier programs can use the file, and leave these columns as they are.
+    // Added later. The version is unchanged: earlier programs can use the file, and leave these columns as they are.
     if (connection.get("SELECT 1 FROM pragma_table_info('uploads') WHERE name = 'checksum_bytes'") === undefined)
       connection.exec("ALTER TABLE uploads ADD COLUMN checksum INTEGER; ALTER TABLE uploads ADD COLUMN checksum_bytes INTEGER");
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
@@ -204,9 +206,9 @@ function storeOn(connection: SqliteConnection): ObservationStore {
         if (inserted > 0) changed(inserted);
         return true;
       };
-      // What is told as complete survives a power failure: this writes the whole log to the disk.
+      // An upload that is reported as complete must survive a power failure: this syncs the whole log to the disk.
       const done = progress.complete ? connection.durablyAtOnce(store) : connection.transaction(store);
-      // Whoever else waits for this thread is served between two batches.
+      // Gives the thread to other work between two batches.
       await nextTurn();
       return done ? { ...upload, ...progress, updatedAt: at } : null;
     },
@@ -266,7 +268,7 @@ function storeOn(connection: SqliteConnection): ObservationStore {
   };
 }
 
-/** Rows whose prefix has a key from the first to the last one. */
+/** Rows whose prefix key lies between two keys, inclusive. */
 async function* groupsBetween(connection: SqliteConnection, first: string, last: string): AsyncGenerator<StoredRow[], void> {
   let [key, id] = [first, 0];
   for (;;) {

@@ -5,7 +5,7 @@ import type { Row, SqliteConnection } from "./connection.ts";
 
 const columns = "name, rate_limit, rate_window_seconds, month_limit, concurrency_limit, updated_at, version";
 
-/** @param changed  called after each write of ours, as SQLite signals only those of other connections. */
+/** @param changed  called after each of our own writes, as SQLite signals only those of other connections. */
 export function sqlitePlans(connection: SqliteConnection, changed: () => void): PlanRepository {
   const find = (name: string): PlanRecord | null => {
     const row = connection.get(`SELECT ${columns} FROM plans WHERE name = ?`, name);

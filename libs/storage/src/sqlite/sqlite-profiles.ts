@@ -22,7 +22,7 @@ export function sqliteProfiles(connection: SqliteConnection): ProfileRepository 
     },
 
     async state() {
-      // As text: the sum of some thousand times is more than a number holds.
+      // As text: the sum of some thousand times exceeds the safe range of a number.
       const sums = "COUNT(*) AS count, MAX(updated_at) AS last, CAST(SUM(updated_at) AS TEXT) AS sum";
       const { count, last, sum } = connection.get(`SELECT ${sums} FROM profiles`) ?? {};
       return { count: count as number, version: [count, last ?? 0, sum ?? 0].join(" ") };

@@ -1,4 +1,4 @@
-/** What sources say of ASes, in SQLite. */
+/** Statements of sources about ASes, in SQLite. */
 
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { type StatedSection, type StatedVersion, type StatementRepository, statedSections } from "../statement-repository.ts";
@@ -41,7 +41,7 @@ export function sqliteStatements(connection: SqliteConnection): StatementReposit
 
 const asNumbers = 2 ** 32;
 
-/** The rows of a section are one range, in the order of AS numbers. */
+/** The rows of a section are one range of ids, in the order of AS numbers. */
 function rowKey(section: StatedSection, asn: number): number {
   return statedSections.indexOf(section) * asNumbers + asn;
 }

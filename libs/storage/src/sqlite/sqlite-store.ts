@@ -22,23 +22,23 @@ import { sqliteStatements } from "./sqlite-statements.ts";
 import { sqliteUsage } from "./sqlite-usage.ts";
 
 export interface SqliteStoreOptions {
-  /** The store's clock, Unix milliseconds; tests move it. */
+  /** The store's clock, Unix milliseconds; tests set it. */
   readonly now?: () => number;
   /**
-   * Reads the whole file first, and refuses one with any damaged page: some seconds per 500 MB, which a service takes when it starts. Without,
-   * a damaged page is found only when something on it is read. Default: true.
+   * Reads the whole file first, and refuses one with any damaged page. Takes some seconds per 500 MB, which is acceptable when a service starts. If
+   * false, a damaged page is found only when something on it is read. Default: true.
    */
   readonly check?: boolean;
 }
 
-/** SQLite's name for a store that lives in this process only: for tests. */
+/** SQLite's name for a store in the memory of this process: for tests. */
 const inMemory = ":memory:";
 
 const housekeepingMs = 600_000;
 
 /**
- * Opens the file, checks it unless told not to, and brings its schema up to date; makes it, and its folder, when it is not there.
- * Only the owner may read it. Waits up to two seconds for other processes that open it at the same time.
+ * Opens the file, checks it unless `check` is false, and migrates its schema; creates it, and its folder, if it is missing. Only the owner may read
+ * it. Waits up to two seconds for other processes that open it at the same time.
  *
  * @throws StoreError
  */
@@ -81,7 +81,7 @@ async function connect(path: string, isChecked: boolean): Promise<SqliteConnecti
     try {
       return open(path, isChecked);
     } catch (error) {
-      // Turning a new file into WAL mode answers "locked" at once, without SQLite's own waiting.
+      // Switching a new file to WAL mode fails with "locked" at once, without SQLite's own waiting.
       if (!(error instanceof StoreError) || error.fault !== "locked" || performance.now() > deadline) throw error;
       await sleep(25);
     }
@@ -116,7 +116,7 @@ function prepareFolder(path: string): void {
   }
 }
 
-/** SQLite says only "unable to open" where permission is missing. */
+/** Reports missing permission clearly: SQLite says only "unable to open". */
 function checkWritable(path: string): void {
   try {
     accessSync(dirname(path), constants.W_OK);
@@ -130,7 +130,7 @@ function sweep(connection: SqliteConnection, now: number): void {
   try {
     connection.unlessLocked(() => deleteExpiredWindows(connection, now));
   } catch (error) {
-    // Housekeeping only: the next sweep takes them, and readers check the expiry themselves.
+    // Housekeeping only: the next sweep removes them, and readers check the expiry themselves.
     if (!(error instanceof StoreError)) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Usage in SQLite: a batch is one transaction, so its number alone tells whether it is in. */
+/** Usage in SQLite: a batch is one transaction, so its number alone says whether it was added. */
 
 import { setImmediate as turn } from "node:timers/promises";
 import { condense, daysOf } from "../usage-batch.ts";
@@ -16,7 +16,7 @@ const removeSql = `
 const nextKeySql = "SELECT key_id FROM usage WHERE key_id > ? ORDER BY key_id LIMIT 1";
 const forgetSql = "DELETE FROM usage_writers WHERE writer IN (SELECT writer FROM usage_writers WHERE at < ? LIMIT ?)";
 
-/** Keys that are read before others have the event loop: each has some thousand rows at most, one for each day and class. */
+/** Number of keys that are read before other work gets the event loop: each has at most some thousand rows, one for each day and class. */
 const keysOfTurn = 20;
 
 export function sqliteUsage(connection: SqliteConnection, now: () => number): UsageRepository {
@@ -28,8 +28,8 @@ export function sqliteUsage(connection: SqliteConnection, now: () => number): Us
   };
 
   /**
-   * A query of all keys as one for each key in turn, from this one on: a statement about all would hold up the event loop for seconds, where
-   * there are thousands, and walk over the other days of each.
+   * Splits a query about all keys into one for each key, starting with `fromKey`. With thousands of keys, a single statement would block the event
+   * loop for seconds, and scan the other days of each key.
    */
   async function* byKey(query: UsageQuery, fromKey: string): AsyncGenerator<UsageQuery, undefined> {
     if (query.keyId !== undefined || query.bucket !== undefined) {
@@ -64,7 +64,7 @@ export function sqliteUsage(connection: SqliteConnection, now: () => number): Us
       for await (const part of byKey(query, after.keyId)) {
         const left = limit - rows.length;
         if (left <= 0) break;
-        // No row is before the empty place; a negative limit is none.
+        // Every row comes after the empty place; a negative limit means no limit.
         const place = [after.keyId, after.day, after.routeClass, Number.isFinite(left) ? left : -1];
         for (const row of connection.all(listSql(part), ...condition(part).values, ...place)) rows.push(toRow(row));
       }
@@ -99,7 +99,7 @@ export function sqliteUsage(connection: SqliteConnection, now: () => number): Us
   };
 }
 
-/** Rows of a key or a bucket behind a place, in their order. */
+/** Rows of a key or a bucket after a place, in their order. */
 export function listSql(query: UsageQuery): string {
   const { where } = condition(query);
   return `SELECT * FROM usage WHERE ${where} AND (key_id, day, route_class) > (?, ?, ?) ORDER BY key_id, day, route_class LIMIT ?`;
