@@ -1,17 +1,17 @@
-/** Bounds that every transport keeps, so that what fits in one process fits between processes. */
+/** Limits of every transport: what fits within one process also fits between processes. */
 
 import type { Lane, RequestItem } from "./types.ts";
 
-/** Items of one frame. */
+/** Most items of one frame. */
 export const frameItemsMax: Readonly<Record<Lane, number>> = { single: 64, batch: 256 };
 
-/** Unanswered items of one service and lane, of which one caller gets three quarters; one more is `overloaded`. */
+/** Most unanswered items of one service and lane; one caller gets three quarters of them. A further item is `overloaded`. */
 export const queuedItemsMax = 4_096;
 
-/** How often a `not_yet` is asked again before the caller hears `data_not_ready`: responders are met at random. */
+/** Retries of a `not_yet` before the caller gets `data_not_ready`: each try reaches a random responder. */
 export const notYetRetriesMax = 3;
 
-/** Whether a request costs more than a plain one: it travels in frames apart, so that none waits for it. */
+/** Whether a request costs more than a plain one. Costly requests have frames of their own, so that no plain request waits for them. */
 export function isCostly({ units = 1 }: RequestItem): boolean {
   return units > 1;
 }

@@ -1,27 +1,27 @@
-/** Deadlines of many items by one coarse timer, which runs only while there are any. */
+/** Deadlines of many items with one coarse timer, which runs only while there are any. */
 
-/** How late a deadline may be told, in milliseconds; it is never told early. */
+/** Longest delay of an expiry, in milliseconds; no item expires early. */
 export const deadlineGranularityMs = 10;
 
-/** Items that end at the same tick. */
+/** Items that expire at the same tick. */
 interface Bucket {
   readonly tick: number;
-  /** In the order of `add`, with those that were removed since: an item is watched here while this is its bucket. */
+  /** In the order of `add`, including removed items: an item is watched here only while its `bucket` is this one. */
   readonly items: Watched[];
-  /** Those that are still watched here. */
+  /** Number of items that are still watched here. */
   watched: number;
 }
 
-/** What can be watched, by one `Deadlines` at a time. */
+/** An item that can be watched, by one `Deadlines` at a time. */
 export interface Watched {
-  /** Kept by `Deadlines`; null: not watched. */
+  /** Set by `Deadlines`; null: not watched. */
   bucket: Bucket | null;
 }
 
 export class Deadlines<T extends Watched> {
   readonly #onExpired: (item: T) => void;
   readonly #buckets = new Map<number, Bucket>();
-  /** Where the last one was put: those that are asked together mostly end together. */
+  /** The bucket of the last `add`: items that are asked together mostly expire together. */
   #last: Bucket | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -30,7 +30,7 @@ export class Deadlines<T extends Watched> {
   }
 
   /**
-   * Watches an item that is not watched yet, for `ms` from now. Cost: O(1).
+   * Watches an item, which must not be watched yet, for `ms` from now. Cost: O(1).
    *
    * @param now on the clock of `performance.now()`.
    */
@@ -39,11 +39,11 @@ export class Deadlines<T extends Watched> {
     bucket.items.push(item);
     bucket.watched += 1;
     item.bucket = bucket;
-    // A late event loop runs its timers before it reads: what has arrived meanwhile is read first.
+    // A late event loop runs its timers before it reads: replies that have arrived meanwhile must be read first.
     this.#timer ??= setInterval(() => setImmediate(() => this.#expire()), deadlineGranularityMs);
   }
 
-  /** Forgets an item; nothing happens when it is not watched. Cost: O(1). */
+  /** Stops watching an item; does nothing when it is not watched. Cost: O(1). */
   remove(item: T): void {
     const { bucket } = item;
     if (bucket === null) return;
@@ -78,7 +78,7 @@ export class Deadlines<T extends Watched> {
       for (const item of bucket.items) {
         if (item.bucket !== bucket) continue;
         item.bucket = null;
-        // Only what `add` was given is in a bucket.
+        // Buckets hold only items from `add`, which are of type T.
         this.#onExpired(item as T);
       }
     }

@@ -1,4 +1,4 @@
-/** Messaging inside one process: the same frames, bounds and failures as over the network, without encoding anything. */
+/** Messaging inside one process: the same frames, limits and failures as over the network, without encoding. */
 
 import { frameItemsMax, isCostly, notYetRetriesMax, queuedItemsMax } from "./bounds.ts";
 import { Deadlines, type Watched } from "./deadlines.ts";
@@ -17,9 +17,9 @@ interface Pending extends Watched {
   readonly share: Share;
   readonly resolve: (reply: ReplyItem) => void;
   readonly reject: (error: MessagingError) => void;
-  /** Who holds it; null while it waits. */
+  /** The responder that has it; null while it waits. */
   responder: Responder | null;
-  /** How often it was asked again because a responder lacked the snapshot. */
+  /** Number of retries because a responder lacked the snapshot. */
   notYetRetries: number;
   settled: boolean;
 }
@@ -29,13 +29,13 @@ interface Queue {
   readonly service: string;
   readonly lane: Lane;
   waiting: Pending[];
-  /** Of what waits and what is sent. */
+  /** Shares of all items that wait or were sent. */
   readonly shares: Shares;
 }
 
 interface Responder {
   readonly handler: FrameHandler;
-  /** Items that it holds. */
+  /** Number of items that it has not answered. */
   unanswered: number;
   onDrained: (() => void) | null;
 }
@@ -43,11 +43,11 @@ interface Responder {
 interface Service {
   readonly queues: Readonly<Record<Lane, Queue>>;
   readonly responders: Responder[];
-  /** Whose turn is the next frame. */
+  /** Index of the responder that gets the next frame. */
   turn: number;
 }
 
-/** Creates a bus of its own. Payloads travel by reference. */
+/** Creates a separate bus. Payloads are passed by reference. */
 export function createInProcessMessaging(options: MessagingOptions = {}): Messaging {
   const messaging = new InProcessMessaging(options);
   return options.tracing == null ? messaging : traced(messaging, options.tracing);
@@ -105,7 +105,7 @@ class InProcessMessaging implements Messaging {
     const responder: Responder = { handler, unanswered: 0, onDrained: null };
     responders.push(responder);
     const stop = async () => {
-      // Over the network what is queued now may have left for this responder: it goes out first.
+      // Over the network, items that are queued now may already have left for this responder, so they are sent first.
       this.#flush();
       responders.splice(responders.indexOf(responder), 1);
       if (responder.unanswered > 0) await drained(responder);
@@ -122,7 +122,7 @@ class InProcessMessaging implements Messaging {
   publish(subject: string, payload: unknown): void {
     const listeners = this.#listeners.get(subject) ?? [];
     for (const listener of listeners) {
-      // Listeners never run inside their publisher's call, as over the network.
+      // Listeners never run inside the publisher's call, as over the network.
       queueMicrotask(() => {
         if (this.#listeners.get(subject)?.has(listener) !== true) return;
         try {
@@ -135,7 +135,7 @@ class InProcessMessaging implements Messaging {
   }
 
   subscribe(subject: string, listener: (payload: unknown) => void): Subscription {
-    // A function of its own, so that one listener may subscribe twice.
+    // Wrapped, so that one listener may subscribe twice.
     const own = (payload: unknown) => listener(payload);
     const listeners = this.#listeners.get(subject) ?? new Set();
     this.#listeners.set(subject, listeners.add(own));
@@ -184,7 +184,7 @@ class InProcessMessaging implements Messaging {
     return service;
   }
 
-  /** Everything asked in the I/O callbacks of this turn shares frames. */
+  /** Items that are asked in the I/O callbacks of one turn share frames. */
   #scheduleFlush(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
@@ -204,7 +204,7 @@ class InProcessMessaging implements Messaging {
   #send(service: Service, queue: Queue): void {
     const waiting = queue.waiting.filter((pending) => !pending.settled);
     queue.waiting = [];
-    // In frames of their own, nothing waits for costly requests.
+    // Costly requests have frames of their own, so that nothing waits for them.
     const size = frameItemsMax[queue.lane];
     for (const apart of [waiting.filter(({ item }) => !isCostly(item)), waiting.filter(({ item }) => isCostly(item))]) {
       for (const [pinned, alike] of Map.groupBy(apart, ({ pinnedSnapshot }) => pinnedSnapshot)) {
@@ -227,7 +227,7 @@ class InProcessMessaging implements Messaging {
     this.#events.frameSent?.(queue.service, queue.lane, frame.length, 0);
     this.#events.frameServed?.(queue.service, queue.lane, frame.length);
 
-    // An item that was asked again belongs to its later frame, which may have the same responder.
+    // A retried item belongs to its later frame, which may have the same responder.
     const open = new Set(frame.keys());
     const answer: Answer = (index, reply) => {
       const pending = frame[index];
@@ -275,7 +275,7 @@ class InProcessMessaging implements Messaging {
     pending.reject(new MessagingError(code, pending.queue.service, cause === undefined ? undefined : { cause }));
   }
 
-  /** False when it was settled before: an answer after its time-out, or a second one, is dropped. */
+  /** Returns false when it was settled before: an answer after its time-out, or a second one, is dropped. */
   #settle(pending: Pending): boolean {
     if (pending.settled) return false;
     pending.settled = true;
@@ -287,7 +287,7 @@ class InProcessMessaging implements Messaging {
     return true;
   }
 
-  /** Its responder holds it no longer. */
+  /** Removes the item from its responder. */
   #leave(pending: Pending): void {
     const { responder } = pending;
     pending.responder = null;
@@ -297,7 +297,7 @@ class InProcessMessaging implements Messaging {
   }
 }
 
-/** One request of each caller, then the next of each. */
+/** The first request of each caller, then the second of each, and so on. */
 function callersInTurn(waiting: readonly Pending[]): readonly Pending[] {
   const lines = [...Map.groupBy(waiting, ({ share }) => share).values()];
   if (lines.length === 1) return waiting;

@@ -1,4 +1,4 @@
-/** @netfacts/messaging: request and reply between services, and broadcast, behind one interface. */
+/** @netfacts/messaging: requests and replies between services, and broadcasts, behind one interface. */
 
 export { frameItemsMax } from "./bounds.ts";
 export { createInProcessMessaging } from "./in-process.ts";

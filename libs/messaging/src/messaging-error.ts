@@ -1,12 +1,12 @@
-/** The one error of requests: no reply arrived, and why. */
+/** The only error of requests: no reply arrived, for the reason in `code`. */
 
 /**
  * - `no_responders`: nobody serves the service now
- * - `timeout`: the budget ran out
- * - `overloaded`: too many items wait already; nothing was sent
- * - `handler_failed`: the responder failed as a whole, or its answer broke midway; `cause` is for logs only
- * - `not_connected`: there is no connection; nothing was sent since it broke
- * - `invalid_item`: the item cannot travel, which is a fault of the caller; `cause` says why
+ * - `timeout`: the budget is used up
+ * - `overloaded`: too many items are waiting; this one was not sent
+ * - `handler_failed`: the responder failed as a whole, or its answer broke off; `cause` is for logs only
+ * - `not_connected`: there is no connection; nothing was sent since it was lost
+ * - `invalid_item`: the item cannot be encoded, which is a fault of the caller; `cause` has the reason
  * - `closed`: this end is closing
  */
 export type MessagingErrorCode =

@@ -1,4 +1,4 @@
-/** What every transport takes. */
+/** Options of every transport. */
 
 import type { MessagingErrorCode } from "./messaging-error.ts";
 import type { Tracing } from "./tracing.ts";
@@ -6,7 +6,7 @@ import type { Lane } from "./types.ts";
 
 export interface MessagingOptions {
   readonly queuedItemsMax?: number;
-  /** Told of what no caller can be told: a listener that threw, a handler that failed. */
+  /** Called for failures that no caller learns of: a listener that threw, a handler that failed. */
   readonly onError?: (what: string, cause: unknown) => void;
   readonly events?: MessagingEvents;
   /** null: no spans. */
@@ -14,34 +14,36 @@ export interface MessagingOptions {
 }
 
 /**
- * - `no_answer`: half the budget is over · `no_responders`, `not_yet`, `broken`: a body broke midway, or no reply to the frame could be read
+ * - `no_answer`: half the budget is used · `no_responders`, `not_yet`, `broken`: a body broke off, or no reply to the frame could be read
  * - `silent`: the copy that was asked shows no sign of life · `slow`: it takes far longer than usual
  */
 export type RetryReason = "no_answer" | "silent" | "slow" | "no_responders" | "not_yet" | "broken";
 
-/** - `late`: its item is answered or given up · `unknown`: never asked by us · `undecodable`: not a frame, or not of the pinned snapshot */
+/**
+ * - `late`: its item is answered or cancelled · `unknown`: this process never asked it · `undecodable`: not a frame, or not of the pinned snapshot
+ */
 export type DropReason = "late" | "unknown" | "undecodable";
 
-/** What is counted, for metrics. None may throw. */
+/** Events for metrics. They must not throw. */
 export interface MessagingEvents {
-  /** `bytes` is 0 in process. */
+  /** `bytes` is 0 for in-process messaging. */
   frameSent?(service: string, lane: Lane, items: number, bytes: number): void;
-  /** A frame has come in to be answered. */
+  /** A frame was received, to be answered. */
   frameServed?(service: string, lane: Lane, items: number): void;
-  /** A frame to be answered could not be read, and was failed as a whole. */
+  /** A frame to be answered could not be read: it failed as a whole. */
   frameRefused?(service: string, lane: Lane): void;
-  /** Frames that wait for answers of a service now. Not told in process. */
+  /** Number of frames that wait for answers of a service now. Not called for in-process messaging. */
   framesInFlight?(service: string, lane: Lane, frames: number): void;
-  /** Broadcasts on this subject are received from now on. */
+  /** Broadcasts on this subject will be received from now on. */
   broadcastsAwaited?(subject: string): void;
   /** A broadcast could not be read. */
   broadcastRefused?(subject: string): void;
   itemsRetried?(service: string, lane: Lane, reason: RetryReason, items: number): void;
-  /** Replies that nobody waited for. */
+  /** Replies that nobody was waiting for. */
   repliesDropped?(reason: DropReason, items: number): void;
-  /** A request ended without reply. */
+  /** A request ended without a reply. */
   requestFailed?(service: string, lane: Lane, code: MessagingErrorCode): void;
   connection?(up: boolean): void;
-  /** The broker has no such right for this user; told once a minute for a subject at most. The text names the subject. */
+  /** The broker does not grant this right to the user. Called at most once a minute for a subject, which the text names. */
   notPermitted?(text: string): void;
 }

@@ -1,9 +1,9 @@
-/** The reply of a responder that has no record to give. */
+/** The reply of a responder that has no record to return. */
 
 import { errors, type ProblemCode, type ProblemItem, type ResponderProblem, type TimeRange } from "@netfacts/contracts";
 import type { ReplyItem } from "./types.ts";
 
-/** What the responder knows of it; `detail` is public text and defaults to what the table of problems says. */
+/** The problem as the responder knows it; `detail` is public text and defaults to the text in the table of problems. */
 export interface ProblemReplyInput {
   readonly code: ProblemCode;
   readonly detail?: string;
@@ -11,7 +11,7 @@ export interface ProblemReplyInput {
   readonly range?: TimeRange;
 }
 
-/** Costs the caller no month and is never cached. */
+/** Costs the caller no unit of the month and is never cached. */
 export function problemReply(input: ProblemReplyInput): ReplyItem {
   const entry = errors[input.code];
   const problem: ResponderProblem = {

@@ -1,17 +1,17 @@
-/** A frame handler made of one function per operation: what a frame shares is taken once, and one item that fails fails alone. */
+/** A frame handler made of one function per operation. The items of a frame share one context, and an item that fails does not affect the others. */
 
 import { type ProblemCode, ProblemError } from "@netfacts/contracts";
 import { problemReply } from "./problem-reply.ts";
 import { nextTurn, shortWorkDone, turnMs } from "./turns.ts";
 import type { Answer, FrameHandler, ReplyItem, RequestItem } from "./types.ts";
 
-/** What the items of a frame share, or why none of them can be answered. */
+/** The shared context of the items of a frame, or the reason why none of them can be answered. */
 export type Entry<C> = { readonly context: C } | { readonly refusal: ProblemCode | "not_yet" };
 
-/** Answers one item: at once, later, or, where that is long work, in steps, between which others may have a turn. May throw `ProblemError`. */
+/** Answers one item: at once, later, or, for long work, in steps between which others may have a turn. May throw `ProblemError`. */
 export type ItemHandler<C> = (item: RequestItem, context: C) => ReplyItem | Promise<ReplyItem | ReplySteps> | ReplySteps;
 
-/** The work on an answer, in steps. */
+/** An answer that is built in steps. */
 export type ReplySteps = Generator<void, ReplyItem>;
 
 export interface ResponderOptions<C> {
@@ -23,10 +23,10 @@ export interface ResponderOptions<C> {
   readonly enter: (pinnedSnapshot: string | null) => Entry<C>;
   readonly ops: ReadonlyMap<string, ItemHandler<C>>;
   /**
-   * Answers what it can of a frame at once, where that costs less than one by one, and returns the indexes that it left. When it
-   * throws, all that it has not answered is left.
+   * Answers as many items of a frame as possible at once, where that costs less than one by one. Returns the indexes of the others; if it throws, all
+   * items without an answer are answered one by one.
    *
-   * @param bodyMemory as that of a frame, or new memory at each call.
+   * @param bodyMemory as for a frame, or new memory at each call.
    */
   readonly together?: (
     items: readonly RequestItem[],
@@ -34,11 +34,11 @@ export interface ResponderOptions<C> {
     answer: (index: number, reply: ReplyItem) => void,
     bodyMemory: (bytes: number) => Buffer,
   ) => readonly number[];
-  /** Told of what the caller must not see: the cause behind an `internal_error`. Runs within the item's span, where there is one. */
+  /** Called with the cause of an `internal_error`, which the caller must not see. Runs within the item's span, if there is one. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;
 }
 
-/** The handler's promise ends when every item is answered; slow items hold up no other. */
+/** The promise of the handler ends when every item is answered; slow items delay no others. */
 export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
   const { enter, ops, onFailure } = options;
   return async ({ items, pinnedSnapshot, within, bodyMemory }, answer) => {
@@ -91,9 +91,9 @@ export function createResponder<C>(options: ResponderOptions<C>): FrameHandler {
 
 type Run = <T>(work: () => T) => T;
 
-/** The time that some work has on the event loop before others have their turn. */
+/** The time that one piece of work has on the event loop before others have their turn. */
 class Turn {
-  /** No turn was given up. */
+  /** True until the first turn has ended. */
   isFirst = true;
   #startedAt = performance.now();
 
@@ -109,7 +109,7 @@ class Turn {
   }
 }
 
-/** The reply at the end of the steps; gives the turn up whenever it is over. */
+/** Runs all steps and returns the reply; gives up the turn whenever it is over. */
 async function lastStep(steps: ReplySteps, run: Run, turn: Turn): Promise<ReplyItem> {
   for (let turns = 0; ; ) {
     const step = run(() => steps.next());
@@ -118,7 +118,7 @@ async function lastStep(steps: ReplySteps, run: Run, turn: Turn): Promise<ReplyI
   }
 }
 
-/** A reply that comes later; its steps, if it has any, begin in a turn of their own. */
+/** Waits for a later reply; its steps, if it has any, begin in a turn of their own. */
 async function lateReply(reply: Promise<ReplyItem | ReplySteps>, run: Run): Promise<ReplyItem> {
   const late = await reply;
   if (!(Symbol.iterator in late)) return late;
@@ -127,7 +127,7 @@ async function lateReply(reply: Promise<ReplyItem | ReplySteps>, run: Run): Prom
   return lastStep(late, run, turn);
 }
 
-/** The indexes that are left to be answered one by one. */
+/** Returns the indexes of the items that must be answered one by one. */
 function answerTogether<C>(
   { together }: ResponderOptions<C>,
   items: readonly RequestItem[],
@@ -144,7 +144,7 @@ function answerTogether<C>(
     };
     return together(items, context, tell, bodyMemory);
   } catch {
-    // One by one, the item at fault fails alone and its cause is told.
+    // Answered one by one, only the faulty item fails, and its cause is reported.
     return [...items.keys()].filter((index) => !answered.has(index));
   }
 }

@@ -1,28 +1,28 @@
-/** Fair shares of a bounded number of places, by one rule for all of them (`docs/design/protocols.md#http-edges`). */
+/** Fair shares of a limited number of places; one rule for all (`docs/design/protocols.md#http-edges`). */
 
-/** What one caller has. */
+/** The share of one caller. */
 export interface Share {
   readonly caller: string;
   places: number;
-  /** Units under way, of plain and of costly requests, for those who count them. */
+  /** Units in flight, of plain and of costly requests; used only by request queues. */
   plainUnits: number;
   costlyUnits: number;
-  /** Frames under way that it began, for those who send frames. */
+  /** Frames in flight that it began; used only by request queues. */
   frames: number;
 }
 
 /**
- * How a caller comes to its places while others have too many:
+ * How a caller gets its places while others have too many:
  *
- * - `kept free`: places that are given back soon. The last quarter is for callers who have less than a quarter.
- * - `taken back`: places that may be held for hours. All are given to who asks; where none is free for a caller who has less than a
- *   quarter, `surplus` says whose place is to be taken back.
+ * - `kept free`: for places that are returned soon. The last quarter is for callers who have less than a quarter.
+ * - `taken back`: for places that may be held for hours. All of them are given out. If none is free for a caller who has less than a quarter,
+ * `surplus` names the caller who must return one.
  */
 export type Reserve = "kept free" | "taken back";
 
 /**
- * A caller who has less than a quarter of the places always comes first: while others ask, nobody keeps more than a quarter from it. What
- * nobody else asks for is free to use.
+ * A caller who has less than a quarter of the places always comes first: while others ask, no caller can keep it from its quarter. Places that nobody
+ * else asks for are free to use.
  */
 export class Shares {
   readonly max: number;
@@ -35,12 +35,12 @@ export class Shares {
     this.#reserve = reserve;
   }
 
-  /** Callers who have a place. */
+  /** Number of callers who have a place. */
   get callers(): number {
     return this.#of.size;
   }
 
-  /** Places taken. */
+  /** Number of places in use. */
   get used(): number {
     return this.#used;
   }
@@ -58,7 +58,7 @@ export class Shares {
     return share;
   }
 
-  /** Whether `enter` would give a place. */
+  /** Whether `enter` would return a place. */
   mayEnter(caller: string): boolean {
     const kept = this.#reserve === "kept free" && this.hasQuarter(caller) ? this.max / 4 : 0;
     return this.#used < this.max - kept;
@@ -70,12 +70,12 @@ export class Shares {
     if (share.places === 0) this.#of.delete(share.caller);
   }
 
-  /** Whether the caller has what it is sure of: further places are those that others leave. */
+  /** Whether the caller has its guaranteed quarter: it gets further places only if others leave them. */
   hasQuarter(caller: string): boolean {
     return (this.#of.get(caller)?.places ?? 0) >= this.max / 4;
   }
 
-  /** Who has the most places, where that is more than a quarter; null: nobody has. */
+  /** The caller with the most places, if these are more than a quarter; null: there is none. */
   surplus(): string | null {
     let most: Share | null = null;
     for (const share of this.#of.values()) if (share.places > (most?.places ?? this.max / 4)) most = share;

@@ -1,35 +1,34 @@
-/** Long work of several frames shares the event loop: one of them runs a turn, and I/O comes between. */
+/** Shares the event loop among long work of several frames: one of them runs for a turn, and I/O comes in between. */
 
-/** How long work may keep the event loop before others have their turn. */
+/** Longest time that work may keep the event loop before others have their turn. */
 export const turnMs = 2;
 
-/** Work that has had so many turns is long. Fewer tell little: the machine may have run another process meanwhile. */
+/** Work that has had at least this many turns counts as long. Fewer prove little: the machine may have run another process meanwhile. */
 const longTurns = 2;
-/** For so long after short work was done, more of it is expected. */
+/** More short work is expected for this time after short work was done. */
 const shortWorkMs = 1_000;
 
 interface Waiting {
-  /** Turns that its work has had. */
+  /** Number of turns that its work has had. */
   readonly turns: number;
   readonly resume: () => void;
 }
 
-/** In the order of asking. */
+/** In the order of the calls. */
 const waiting: Waiting[] = [];
 let isShortestNext = true;
-/** Whether the next turn is on its way: in the next round of the event loop, or after a pause. */
+/** When the next turn begins: in the next round of the event loop, or after a pause. Null: none is scheduled. */
 let coming: "soon" | "after a pause" | null = null;
 let pause: NodeJS.Timeout | undefined;
 /** On the clock of `performance.now()`. */
 let shortWorkAt = Number.NEGATIVE_INFINITY;
 
 /**
- * Resolves in a later turn that this caller has for itself. Work that has had the fewest turns and work that has had the most take the next
- * ones alternately: what is short does not wait for what is long, and of long work one is finished after the other, so that few results are
- * half made at a time. While short work comes in, long work alone pauses before each turn for as long as a turn may last, so that it has
- * about half of the time at most.
+ * Resolves in a later turn that this caller has for itself. Turns go alternately to the work that has had the fewest turns and to the one that has
+ * had the most: short work does not wait for long work, and long work is finished one after the other, so that few results are half made at a time.
+ * While short work comes in, long work alone pauses before each turn for the length of a turn, so that it has at most about half of the time.
  *
- * @param turns that the work has had; 0: nothing of it is begun.
+ * @param turns that the work has had; 0: it has not begun.
  */
 export function nextTurn(turns: number): Promise<void> {
   return new Promise((resume) => {
@@ -38,7 +37,7 @@ export function nextTurn(turns: number): Promise<void> {
   });
 }
 
-/** Call when work was done that took one turn. */
+/** Call when work was done that took only one turn. */
 export function shortWorkDone(): void {
   shortWorkAt = performance.now();
 }
@@ -55,7 +54,7 @@ function schedule(): void {
   }
 }
 
-/** Short work comes in, and only long work waits. */
+/** Whether to pause: short work comes in, and only long work waits. */
 function pausesNow(): boolean {
   return performance.now() - shortWorkAt < shortWorkMs && waiting.every(({ turns }) => turns >= longTurns);
 }
@@ -70,7 +69,7 @@ function resumeOne(): void {
   isShortestNext = !isShortestNext;
   waiting.splice(next, 1)[0]?.resume();
   if (waiting.length === 0) return;
-  // The resumed work runs behind this call: a pause begins when its turn is over.
+  // The resumed work runs after this call: a pause begins when its turn is over.
   if (!pausesNow()) schedule();
   else
     setImmediate(() => {

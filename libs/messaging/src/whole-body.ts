@@ -1,8 +1,8 @@
-/** Bodies that go out in one piece. */
+/** Bodies that must be in one piece. */
 
 import type { ReplyItem } from "./types.ts";
 
-/** The same reply without an ending apart from its body. Cost: a copy where there is one. */
+/** The same reply with its ending as part of its body. Cost: a copy if there is an ending. */
 export function withWholeBody(reply: ReplyItem): ReplyItem {
   const { ending, ...rest } = reply;
   if (ending === undefined) return reply;

@@ -1,4 +1,4 @@
-/** Waits for a promise, however it ends, but no longer than so many milliseconds. */
+/** Waits for a promise, whatever its outcome, but no longer than `ms`. */
 export async function within(ms: number, promise: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise((resolve) => {

@@ -1,52 +1,52 @@
-/** The copies of one service as one requester knows them: which of them answer, how soon, and which is asked next. */
+/** The copies of one service as one requester knows them: which of them answer, how fast, and which one is asked next. */
 
 import { copySubject } from "./subjects.ts";
 
 /** Interval of calls to the copies while a frame waits for its answer. */
 export const callMs = 50;
-/** Interval of calls while the service is asked now and then. */
+/** Interval of calls while the service is in use and no frame waits. */
 const idleCallMs = 1_000;
-/** Time without a question after which copies are not called any more. */
+/** Time without a question after which copies are no longer called. */
 const unusedMs = 10_000;
-/** Time without a sign of life, and with a call in it, after which a copy is left out. Longer where calls take long for all copies. */
+/** Time without a sign of life, during which a call was made, after which a copy is left out. Longer if calls take long for all copies. */
 const silentMs = 120;
 const silentMsMax = 1_000;
-/** A frame that waits longer than this, and than four usual frames, is sent to another copy too. */
+/** A frame that waits longer than this, and than four times the usual time, is sent to another copy too. */
 const slowMs = { min: 60, max: 150 } as const;
 /** Interval of questions to a copy that is left out, and to the group while all copies are known by name. */
 const trialMs = { copy: 500, group: 5_000 } as const;
 /** Silence after which a copy is forgotten. */
 const forgetMs = 10_000;
-/** Time for which subjects that the server refused are not tried again. */
+/** Time for which the subjects of copies are not tried again after the server refused them. */
 const refusedMs = 60_000;
-/** Latest answers of a copy by which it is found slow: even the fastest is over 50 ms, and ten times that of the fastest copy. */
+/** A copy is slow if all its latest answers took more than 50 ms, and even the fastest took ten times as long as that of the fastest copy. */
 const slowAnswers = { count: 8, ms: 50, times: 10 } as const;
-/** Frames in a row without an answer, for so long that the others answered many, after which a copy is left out though it answers calls. */
+/** A copy is left out, even if it answers calls, if this many frames in a row had no answer for this time, and for ten times the usual time. */
 const missedFrames = { count: 3, ms: 1_000, times: 10 } as const;
-/** Names are what copies say of themselves: no more are known at a time, and none that is no token of a subject. */
+/** Copies choose their names themselves: so the number of known names is limited, and a name must be a valid token of a subject. */
 const copiesMax = 256;
 const nameForm = /^[A-Za-z0-9_-]{1,32}$/;
-/** Of 10 frames one may be sent twice because it is slow. */
+/** One frame of 10 may be sent twice because it is slow. */
 const spareFrames = { perFrame: 0.1, max: 16 } as const;
 
-/** One copy, or the queue group of all. */
+/** One copy, or the queue group of all copies. */
 export interface Copy {
   /** A token of subjects; empty: the group. */
   readonly name: string;
-  /** Frames that wait for its answer. */
+  /** Number of frames that wait for its answer. */
   waiting: number;
   /** On the clock of `performance.now()`, as all times here. */
   heardAt: number;
-  /** Since when it is left out; null: it is asked as others are. */
+  /** Time from which it is left out; null: it is asked normally. */
   outSince: number | null;
   nextTrialAt: number;
-  /** The shortest time of a call to its answer, lately, in ms. */
+  /** The shortest recent time from a call to its answer, in ms. */
   callMs: number;
   /** Times of its latest answers, in ms. */
   answerMs: number[];
-  /** When it last answered a frame, or was first asked. */
+  /** Time of its last answer to a frame, or of its first question. */
   answeredAt: number;
-  /** Frames since then that wait longer than is usual. */
+  /** Number of frames since then that waited longer than usual. */
   missed: number;
 }
 
@@ -66,23 +66,23 @@ function newCopy(name: string, now: number): Copy {
 
 export class Copies {
   readonly service: string;
-  /** Reaches any copy; the only one for pods of an older release, and where the server's permissions know no copies. */
+  /** Reaches any copy. The only way to pods of an older release, or if the server's permissions do not include subjects of copies. */
   readonly group: Copy = newCopy("", Number.NEGATIVE_INFINITY);
   readonly #named = new Map<string, Copy>();
   #calledAt = Number.NEGATIVE_INFINITY;
   #usedAt = Number.NEGATIVE_INFINITY;
-  /** When the group last brought an answer that named no copy: there is a pod of an older release. */
+  /** Time of the group's last answer that named no copy: there is a pod of an older release. */
   #unnamedAt = Number.NEGATIVE_INFINITY;
   #usualMs = 0;
   #spare: number = spareFrames.max;
-  /** The server refuses subjects of copies. */
+  /** The server refuses the subjects of copies until this time. */
   #refusedUntil = 0;
 
   constructor(service: string) {
     this.service = service;
   }
 
-  /** Whether to call all copies now; the caller then does. */
+  /** Whether all copies must be called now; the caller must then do so. */
   isCallDue(now: number, waits: boolean): boolean {
     if (now < this.#refusedUntil || now - this.#usedAt > unusedMs) return false;
     if (now - this.#calledAt < (waits ? callMs : idleCallMs) - 1) return false;
@@ -95,7 +95,7 @@ export class Copies {
     return now - this.#usedAt <= unusedMs;
   }
 
-  /** A copy has answered a call. */
+  /** Call when a copy has answered a call. */
   heardCall(subject: string, calledAt: number, now: number): void {
     const name = this.#nameIn(subject);
     if (name === "" || now < this.#refusedUntil) return;
@@ -112,10 +112,10 @@ export class Copies {
   }
 
   /**
-   * A frame was answered, for the first time where `ms` is told.
+   * Call when a frame was answered; `ms` is given for its first answer only.
    *
-   * @param subject  by which the answer names its copy; undefined: none.
-   * @param ms       from the frame to the answer; null: it is not the first.
+   * @param subject  the name of the copy in the answer, as a subject; undefined: none.
+   * @param ms       time from the frame to its first answer; null: this is not the first.
    */
   heardAnswer(asked: Copy, subject: string | undefined, ms: number | null, now: number): void {
     const name = this.#nameIn(subject ?? "");
@@ -137,9 +137,9 @@ export class Copies {
   }
 
   /**
-   * The copy that gets the next frame: of those that answer, one that has the fewest frames.
+   * The copy that gets the next frame: of those that answer, one with the fewest frames.
    *
-   * @param except  those that were asked already.
+   * @param except  copies that were asked already.
    */
   next(except: ReadonlySet<Copy> | null, now: number): Copy {
     this.#usedAt = now;
@@ -152,7 +152,7 @@ export class Copies {
     return this.#best(new Set([copy]), now) !== null;
   }
 
-  /** A copy that is tried with one question now, if any. */
+  /** A copy that is due for a trial with one question now, if any. */
   trial(now: number): Copy | null {
     if (this.#named.size === 0) return null;
     for (const copy of this.#named.values()) if (isTrialDue(copy, now)) return this.#tried(copy, trialMs.copy, now);
@@ -161,19 +161,19 @@ export class Copies {
     return this.#tried(group, trialMs.group, now);
   }
 
-  /** How long a frame may wait until `judge` is asked. */
+  /** Time that a frame may wait before `judge` is called. */
   get slowMs(): number {
     return Math.min(slowMs.max, Math.max(slowMs.min, 4 * this.#usualMs));
   }
 
-  /** Longest silence of a copy that is well. */
+  /** Longest silence of a healthy copy. */
   get silentMs(): number {
     let fastest = Number.POSITIVE_INFINITY;
     for (const copy of this.#named.values()) if (copy.outSince === null) fastest = Math.min(fastest, copy.callMs);
     return fastest === Number.POSITIVE_INFINITY ? silentMs : Math.min(silentMsMax, Math.max(silentMs, 3 * fastest));
   }
 
-  /** What a frame that waits says about its copy. `silent` leaves the copy out, `slow` uses up one of the spare frames. */
+  /** Judges a copy by a frame that waits. `silent` leaves the copy out; `slow` may use up one of the spare frames. */
   judge(copy: Copy, sentAt: number, now: number): "silent" | "slow" | "well" {
     if (!this.hasOther(copy, now)) return "well";
     if (copy !== this.group && copy.heardAt < sentAt) {
@@ -182,7 +182,7 @@ export class Copies {
       this.leaveOut(copy, now);
       return "silent";
     }
-    // The only copy with a name may be the one that has this frame.
+    // The only named copy may be the one that has this frame.
     const isPerhapsHere = copy === this.group && this.#named.size === 1;
     if (now - sentAt < (isPerhapsHere ? slowMs.max : this.slowMs)) return "well";
     const isTried = copy === this.group ? !this.#isGroupNeeded(now) : copy.outSince !== null;
@@ -193,7 +193,7 @@ export class Copies {
     return "slow";
   }
 
-  /** A frame to it waits longer than is usual, and it has answered none of its items. */
+  /** Call when a frame to the copy waits longer than usual, and none of its items is answered. */
   miss(copy: Copy, now: number): void {
     copy.missed += 1;
     const isLong = now - copy.answeredAt > Math.max(missedFrames.ms, missedFrames.times * this.#usualMs);
@@ -206,18 +206,18 @@ export class Copies {
     copy.nextTrialAt = now + trialMs.copy;
   }
 
-  /** Nobody serves the subject of this copy any more. */
+  /** Call when nobody serves the subject of this copy any more. */
   gone(copy: Copy): void {
     this.#named.delete(copy.name);
   }
 
-  /** The server refuses a subject of copies: the group alone is asked, for a minute or until `allowed`. */
+  /** Call when the server refuses a subject of copies: only the group is asked, for a minute or until `allowed`. */
   refused(now: number): void {
     this.#refusedUntil = now + refusedMs;
     this.#named.clear();
   }
 
-  /** Another connection: what is known is looked at anew. */
+  /** Call after a reconnect: copies are called again at once. */
   allowed(): void {
     this.#refusedUntil = 0;
     this.#calledAt = Number.NEGATIVE_INFINITY;
@@ -239,7 +239,7 @@ export class Copies {
         alike = 1;
         return;
       }
-      // Of those that have as few, each is as likely.
+      // All copies with the same number are equally likely.
       if (copy.waiting === best.waiting && Math.random() * ++alike < 1) best = copy;
     };
     for (const copy of this.#named.values()) if (copy.outSince === null) consider(copy);

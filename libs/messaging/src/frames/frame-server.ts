@@ -1,4 +1,4 @@
-/** The answering side: one service's frames, single before batch, in short turns. */
+/** The answering side: serves the frames of one service, single before batch, in short turns. */
 
 import { randomBytes } from "node:crypto";
 import { Deadlines, type Watched } from "../deadlines.ts";
@@ -12,7 +12,7 @@ import type { Link, LinkSubscription, Message } from "./link.ts";
 import type { ReplyAddress, ReplyWriter } from "./reply-writer.ts";
 import { callSubject, copySubject, requestSubject, servedLanes } from "./subjects.ts";
 
-/** How long a stop waits for what is being answered. */
+/** Longest time that a stop waits for answers under way. */
 export const stopMsMax = 10_000;
 
 export interface FrameServerDeps {
@@ -29,28 +29,28 @@ const noBytes = new Uint8Array();
 interface Work extends ReplyAddress, Watched {
   readonly frame: RequestFrame;
   readonly lane: Lane;
-  /** Indexes that are not answered yet. */
+  /** Indexes without an answer. */
   readonly open: Set<number>;
 }
 
 export class FrameServer {
   readonly #deps: FrameServerDeps;
   readonly #subscriptions: readonly LinkSubscription[];
-  /** Those by which it is asked by its name. */
+  /** Subscriptions to the subjects with the name of this copy. */
   readonly #named: readonly LinkSubscription[];
-  /** Names this copy, in its answers. */
+  /** The name of this copy in its answers. */
   readonly #from: string;
-  /** Those without which it does not serve at all. */
+  /** Subscriptions without which it cannot serve at all. */
   readonly #needed: readonly LinkSubscription[];
   readonly #queues: Readonly<Record<Lane, Work[]>> = { single: [], batch: [] };
-  /** Frames that are not answered in full, until nobody waits for them any more. */
+  /** Frames that are not completely answered, until nobody waits for them any more. */
   readonly #unfinished = new Set<Work>();
-  /** A sender of another version, or one that is broken, may send them without end. */
+  /** Limited, as a sender of another version, or a broken one, may send such frames without end. */
   readonly #tellUnreadable = seldom((cause: unknown) =>
     this.#deps.onError(`a frame to ${this.#deps.service} cannot be read; further ones are only counted for a minute`, cause),
   );
   readonly #deadlines = new Deadlines<Work>((work) => this.#finish(work));
-  /** Bodies of one frame: they are copied into messages as they are answered. */
+  /** Memory for the bodies of one frame: they are copied into messages when they are answered. */
   #bodyMemory = Buffer.alloc(0);
   #running = false;
   #isSmallestNext = true;
@@ -71,14 +71,14 @@ export class FrameServer {
     );
     const calls = link.subscribe(callSubject(service), ({ reply }) => this.#called(reply));
     this.#subscriptions = [calls, ...this.#named, ...subscriptions.map(({ subscription }) => subscription)];
-    // Whoever may not serve version 2, as its permissions are of older days, is asked in version 1.
+    // Version 2 is not needed: if older permissions do not allow it, requesters use version 1.
     this.#needed = subscriptions.filter(({ version }) => version === 1).map(({ subscription }) => subscription);
   }
 
   /**
-   * Resolves when frames can come.
+   * Resolves when frames can arrive.
    *
-   * @throws Error when the server does not let us serve.
+   * @throws Error when the server does not allow this connection to serve.
    */
   async ready(): Promise<void> {
     await this.#deps.link.flush();
@@ -86,14 +86,14 @@ export class FrameServer {
       throw new Error(`the NATS server does not allow this connection to serve ${this.#deps.service}; check the permissions of its user`);
   }
 
-  /** Takes nothing new; resolves when what was taken is answered and the server has the answers, or after about 10 s. */
+  /** Takes nothing new; resolves when everything that was taken is answered and the server has the answers, or after about 10 s. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
   }
 
   async #stop(): Promise<void> {
-    // Only the subscriptions: draining the connection would return, and close it, before late replies have left.
+    // Drains only the subscriptions: draining the connection would close it before late replies are sent.
     await this.#deps.link.drain(this.#subscriptions, stopMsMax);
     if (this.#unfinished.size > 0) {
       const drained = new Promise<void>((resolve) => {
@@ -106,7 +106,7 @@ export class FrameServer {
     await this.#deps.link.flush();
   }
 
-  /** The name of this copy; undefined where the server does not let it be asked by its name. */
+  /** The name of this copy; undefined if the server does not allow it to be asked by name. */
   get #name(): string | undefined {
     return this.#named.some((subscription) => subscription.isClosed()) ? undefined : this.#from;
   }
@@ -119,7 +119,7 @@ export class FrameServer {
 
   #receive(lane: Lane, version: FrameVersion, message: Message): void {
     const subject = message.reply;
-    // Nobody could be answered: not a request of ours.
+    // A message without a reply subject is not a request.
     if (subject === undefined || subject === "") return;
     let frame: RequestFrame;
     try {
@@ -146,7 +146,7 @@ export class FrameServer {
     this.#queues[lane].push(work);
     if (this.#running) return;
     this.#running = true;
-    // Once all messages that came in together are queued, so that single ones overtake batches.
+    // Runs after all messages that arrived together are queued, so that single ones overtake batches.
     queueMicrotask(() => this.#run());
   }
 
@@ -163,7 +163,7 @@ export class FrameServer {
     setImmediate(() => this.#run());
   }
 
-  /** The smallest and the oldest frame in turn: one of a few items does not wait for all large ones, and a large one is served all the same. */
+  /** Takes the smallest and the oldest frame alternately: a small one does not wait for all large ones, and a large one is served all the same. */
   #nextBatch(): Work | undefined {
     const { batch } = this.#queues;
     if (batch.length < 2) return batch.shift();

@@ -9,7 +9,7 @@ import type { Link, LinkSubscription } from "./link.ts";
 import { ReplyWriter } from "./reply-writer.ts";
 import { Requester } from "./requester.ts";
 
-/** Broadcasts say that something changed, in few words. */
+/** Size limit of a broadcast: it says only that something changed. */
 const broadcastBytesMax = 64 * 1_024;
 
 export class FramedMessaging implements Messaging {
@@ -53,7 +53,7 @@ export class FramedMessaging implements Messaging {
 
   subscribe(subject: string, listener: (payload: unknown) => void): Subscription {
     this.#options.events?.broadcastsAwaited?.(subject);
-    // Whoever publishes nonsense may do so without end.
+    // Limited, as a faulty publisher may send invalid messages without end.
     const tell = seldom((what: string, cause: unknown) => this.#onError(what, cause));
     const subscription = this.#link.subscribe(subject, ({ data }) => {
       let payload: unknown;

@@ -1,12 +1,12 @@
-/** Memory that messages are written into and leave from, again and again: a link writes it to its socket as it is, without a copy. */
+/** Reusable memory in which messages are written: a link writes it to its socket without a copy. */
 
-/** Room before a message for what its link writes there; a longer one does not fit. */
+/** Space before a message for the protocol line of the link; a longer line does not fit. */
 const startBytesMax = 256;
-/** Room after a message. */
+/** Space after a message. */
 const endBytesMax = 8;
 
 export class MessageMemory {
-  /** Write the message here, from the front. */
+  /** Write the message here, from its beginning. */
   readonly message: Buffer;
   readonly #whole: Buffer;
 
@@ -15,7 +15,7 @@ export class MessageMemory {
     this.message = this.#whole.subarray(startBytesMax, startBytesMax + bytesMax);
   }
 
-  /** Returns the first bytes of `message` between `start` and `end`, in place; null when these find no room. */
+  /** Returns the first bytes of `message` between `start` and `end`, in place; null if these do not fit. */
   between(start: Uint8Array, bytes: number, end: Uint8Array): Buffer | null {
     if (start.length > startBytesMax || end.length > endBytesMax) return null;
     const from = startBytesMax - start.length;

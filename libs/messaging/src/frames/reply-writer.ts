@@ -1,4 +1,4 @@
-/** Replies on their way back: those of one event-loop turn share messages, and a body that is too long for one goes on in the next. */
+/** Sends replies: those of one event-loop turn share messages, and a body that is too long for one message continues in the next. */
 
 import { problemReply } from "../problem-reply.ts";
 import type { ReplyItem } from "../types.ts";
@@ -15,24 +15,24 @@ import type { Link } from "./link.ts";
 import { MessageMemory } from "./message-memory.ts";
 
 /**
- * Messages are no longer than this. The asking side reads up to 64 KiB at a time and copies a message that does not
- * lie in one read, nats-server copies one that is longer than its buffers: 32 KiB cost the three least (`docs/performance.md`).
+ * Size limit of messages. The requester reads up to 64 KiB at a time and copies a message that is not within one read; nats-server copies one that is
+ * longer than its buffers. 32 KiB cost the three processes least (`docs/performance.md`).
  */
 const sharedBytesMax = 32 * 1_024;
 
-/** Memory of sent messages that is kept for the next ones. */
+/** Memories of sent messages that are kept for reuse. */
 const sparesMax = 32;
 
-/** Where the replies of one frame go. */
+/** The destination of the replies to one frame. */
 export interface ReplyAddress {
   readonly version: FrameVersion;
   readonly frameId: number;
   readonly subject: string;
-  /** Names the copy that answers; undefined: nobody knows it by a name. */
+  /** The name of the answering copy; undefined: it cannot be asked by name. */
   readonly from: string | undefined;
 }
 
-/** A message that still takes replies of its snapshot. */
+/** An unfinished message, for replies of one snapshot. */
 interface OpenMessage {
   readonly snapshotId: string;
   readonly memory: MessageMemory;
@@ -60,7 +60,7 @@ export class ReplyWriter {
     }
   }
 
-  /** Nothing more comes for this frame. */
+  /** Tells the requester that nothing more comes for this frame. */
   fail(address: ReplyAddress): void {
     this.flush();
     if (this.#link.up) this.#link.publish(address.subject, encodeFailedFrame(address.version, address.frameId), address.from);
@@ -111,14 +111,14 @@ export class ReplyWriter {
     const reuse = () => {
       if (this.#spares.length < sparesMax) this.#spares.push(memory);
     };
-    // Without connection nothing arrives: whoever still waits asks again.
+    // Without connection nothing arrives: requesters that still wait ask again.
     if (!this.#link.up || writer.count === 0) reuse();
     else this.#link.publishFrom(memory, writer.end(), subject, from, reuse);
   }
 
   /**
-   * A part that is too long to share a message goes in several of the same length: of longer ones the asking side copies nearly all, which
-   * had it collect garbage for a third of its time.
+   * Sends a part that is too long to share a message in several of the same length. The requester copies nearly all longer messages, which cost it a
+   * third of its time in garbage collection.
    */
   #sendInPieces(address: ReplyAddress, snapshotId: string, part: ReplyPart, bytesMax: number): void {
     for (const piece of split(part, address.version, bytesMax - headerBytes)) {
@@ -129,7 +129,7 @@ export class ReplyWriter {
   }
 }
 
-/** A part that fits, or its beginning and what goes on, each as long as fits. */
+/** Returns a part that fits as it is; splits others into a beginning and continuations, each as long as fits. */
 function split(part: ReplyPart, version: FrameVersion, bytesMax: number): ReplyPart[] {
   if (part.kind !== "reply" || replyPartBytes(part, version) <= bytesMax) return [part];
   const { id } = part;

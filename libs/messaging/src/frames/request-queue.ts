@@ -1,4 +1,4 @@
-/** Items that wait for a frame of one subject, and how many frames of it are under way. */
+/** Items that wait for a frame of one subject, and the number of its frames in flight. */
 
 import { frameItemsMax, isCostly } from "../bounds.ts";
 import type { Watched } from "../deadlines.ts";
@@ -9,54 +9,54 @@ import type { Copies, Copy } from "./copies.ts";
 import { type FrameVersion, headerBytes } from "./frame-codec/index.ts";
 import type { SentFrame } from "./sent-frame.ts";
 
-/** Frames of one subject that wait for answers; more wait here. */
+/** Most frames of one subject that wait for answers; further items wait here. */
 export const framesInFlightMax: Readonly<Record<Lane, number>> = { single: 16, batch: 4 };
 
 /** Longest request frame. */
 export const frameBytesMax = 64 * 1_024;
 
-/** How long version 1 is spoken to a service of which nobody served version 2, before that is tried again. */
+/** Time for which version 1 is used after nobody served version 2 of a service; then version 2 is tried again. */
 export const olderFramesMs = 10_000;
 
 /**
- * The last slots for frames are for callers of whom no more is under way than of the average caller, so that who comes anew need not wait for a slow
- * answer. The slow items of others would keep such a slot as well, so they are not taken along.
+ * The last slots for frames are kept for callers who have no more in flight than the average caller, so that a new caller need not wait for a slow
+ * answer. Their frames take no slow items of others along, which would occupy such a slot as well.
  */
 const slotsKept: Readonly<Record<Lane, number>> = { single: 4, batch: 1 };
 
 /**
- * Of a frame of costly requests, and of those of one caller that are under way: one of the costliest. Their answers are long, and an answer
- * to another caller arrives behind all that have left before it.
+ * Most units of a frame of costly requests, and of such requests of one caller in flight: one of the costliest. Their answers are long, and an answer
+ * to another caller arrives after all answers that were sent before it.
  */
 const costlyUnitsMax = 32;
 
-/** Of one caller's units under way, while others have requests too. */
+/** Most units in flight of one caller, while others have requests too. */
 const shareUnitsMax: Readonly<Record<Lane, number>> = { single: 64, batch: frameItemsMax.batch };
 
-/** What may share a frame: the pinned snapshot, apart for costly requests. */
+/** Requests that may share a frame: those of one pinned snapshot, costly ones apart. */
 type Kind = string | null;
 
 /** Requests of one caller that may share a frame. */
 interface Line {
   readonly isCostly: boolean;
-  /** In their order; those that ended meanwhile are passed over. */
+  /** In their order; requests that ended meanwhile are skipped. */
   items: Pending[];
-  /** Those before it were taken. */
+  /** Index of the next one; earlier ones were taken. */
   next: number;
-  /** Those that wait. */
+  /** Number of waiting requests. */
   count: number;
 }
 
-/** Ended requests that are kept before the list is made anew. */
+/** Ended requests that are kept before the list is rebuilt. */
 const endedMax = 1_024;
 
 /** One request, from its call to its end. */
 export interface Pending extends Watched {
-  /** Its id in the frame it was sent in last. */
+  /** Its id in the frame in which it was last sent. */
   id: number;
   readonly item: RequestItem;
   readonly pinnedSnapshot: string | null;
-  /** What it takes in a frame. */
+  /** Its size in a frame. */
   readonly bytes: number;
   readonly queue: RequestQueue;
   readonly share: Share;
@@ -64,20 +64,20 @@ export interface Pending extends Watched {
   readonly reject: (error: MessagingError) => void;
   /** On the clock of `performance.now()`. */
   readonly endsAt: number;
-  /** What was left of its time when it was sent last. */
+  /** Its remaining time when it was last sent. */
   budgetMs: number;
   state: "waiting" | "sent" | "settled";
-  /** The frame it is in; null while it waits, or when that frame has no answer for it. */
+  /** The frame that it is in; null while it waits, or when that frame will not answer it. */
   current: SentFrame | null;
-  /** The frame it was in before its retry, which may still answer. */
+  /** The frame that it was in before its retry, which may still answer. */
   earlier: SentFrame | null;
   retried: boolean;
   notYetRetries: number;
-  /** Copies that it was sent to and that nobody served. */
+  /** Number of copies that it was sent to but that nobody served. */
   unserved: number;
-  /** Copies that it was sent to and that were silent. */
+  /** Number of copies that it was sent to and that were silent. */
   silences: number;
-  /** Who is not asked again; null: whoever comes. */
+  /** The copy that must not be asked again; null: any copy may be asked. */
   avoid: Copy | null;
 }
 
@@ -86,18 +86,18 @@ export class RequestQueue {
   readonly lane: Lane;
   readonly copies: Copies;
   framesInFlight = 0;
-  /** Those of costly requests: they leave the last slots to others. */
+  /** Frames of costly requests in flight: they must leave the last slots to others. */
   costlyInFlight = 0;
-  /** Of what waits and what is sent. */
+  /** Shares of all items that wait or were sent. */
   readonly shares: Shares;
-  /** Of all callers, as `Share.plainUnits`. */
+  /** Sum of `Share.plainUnits` of all callers. */
   #plainUnits = 0;
-  /** Callers in the order of their turns to begin a frame, and so are the kinds of a caller. */
+  /** Callers in the order of their turns to begin a frame; within a caller, its kinds in the same way. */
   readonly #waiting = new Map<Share, Map<Kind, Line>>();
-  /** Until then, on the clock of `performance.now()`, version 1 is spoken. */
+  /** Version 1 is used until this time, on the clock of `performance.now()`. */
   #olderUntil: number;
 
-  /** @param queuedMax  items that wait and that are sent. */
+  /** @param queuedMax  most items that wait or were sent. */
   constructor(copies: Copies, lane: Lane, queuedMax: number) {
     this.shares = new Shares(queuedMax, "kept free");
     this.copies = copies;
@@ -106,12 +106,12 @@ export class RequestQueue {
     this.#olderUntil = lane === "batch" ? 0 : Number.POSITIVE_INFINITY;
   }
 
-  /** The version of a frame that is sent now. */
+  /** The version for a frame that is sent now. */
   version(now: number): FrameVersion {
     return now < this.#olderUntil ? 1 : 2;
   }
 
-  /** Speaks version 1 until then. */
+  /** Uses version 1 until this time. */
   useOlder(until: number): void {
     if (this.lane === "batch") this.#olderUntil = until;
   }
@@ -136,7 +136,7 @@ export class RequestQueue {
     }
   }
 
-  /** Call while it waits, before its state changes. */
+  /** Call while the item waits, before its state changes. */
   remove(pending: Pending): void {
     const kind = kindOf(pending);
     const line = this.#waiting.get(pending.share)?.get(kind);
@@ -145,7 +145,7 @@ export class RequestQueue {
     if (line.count === 0) this.#drop(pending.share, kind);
   }
 
-  /** Call when a frame has no answer for it any more, or has brought it. */
+  /** Call when a frame has answered the item, or will not answer it any more. */
   arrived({ share, item }: Pending): void {
     this.#count(share, isCostly(item), -(item.units ?? 1));
   }
@@ -163,14 +163,14 @@ export class RequestQueue {
     return this.#waiting.size > 0;
   }
 
-  /** Takes the items of the next frame out: callers take turns to begin one, and in it. Empty when none may be sent now. */
+  /** Removes and returns the items of the next frame. Callers take turns to begin a frame, and within it. Empty when none may be sent now. */
   take(bytesMax: number, itemsMax = frameItemsMax[this.lane]): Pending[] {
     const framesMax = framesInFlightMax[this.lane];
     if (this.framesInFlight >= framesMax) return [];
     const sharedMax = framesMax - slotsKept[this.lane];
     const plainUnitsMax = this.framesInFlight < sharedMax ? Number.POSITIVE_INFINITY : this.#plainUnits / this.shares.callers;
     for (const [share, lines] of this.#waiting) {
-      // However many snapshots its requests name: each takes a frame of its own.
+      // Counts all frames of the caller: each snapshot that its requests name takes a frame of its own.
       if (share.frames >= sharedMax || share.plainUnits > plainUnitsMax) continue;
       for (const [kind, { isCostly: costly }] of lines) {
         if (costly && this.costlyInFlight >= sharedMax) continue;
@@ -181,19 +181,19 @@ export class RequestQueue {
     return [];
   }
 
-  /** @param callers  with the one whose turn it is first. */
+  /** @param callers  begins with the one whose turn it is. */
   #takeOf(kind: Kind, callers: readonly [Share, Line][], bytesMax: number, itemsMax: number): Pending[] {
     const taken: Pending[] = [];
     let bytes = headerBytes;
     let units = 0;
-    /** Callers in a row that gave none. */
+    /** Number of callers in a row that added nothing. */
     let passed = 0;
     for (let turn = 0; passed < callers.length && taken.length < itemsMax; turn = (turn + 1) % callers.length) {
       const [share, line] = callers[turn] as [Share, Line];
       const pending = nextOf(line);
       if (pending === null || !this.#mayTake(pending)) {
         passed += 1;
-        // The frame is begun by its own caller.
+        // A frame must begin with a request of the caller whose turn it is.
         if (taken.length === 0) break;
         continue;
       }
@@ -210,7 +210,7 @@ export class RequestQueue {
     }
     if (taken[0] !== undefined) this.#endTurn(taken[0].share, kind);
     for (const [share, line] of callers) {
-      // A copy of what is left, so that nothing holds what was taken.
+      // A copy of the rest, so that taken requests are not kept in memory.
       line.items = line.items.slice(line.next);
       line.next = 0;
       if (line.count === 0) this.#drop(share, kind);
@@ -218,7 +218,7 @@ export class RequestQueue {
     return taken;
   }
 
-  /** Those who have requests of the kind and no more than so much under way, in the order of their turns, from this one on. */
+  /** Callers that have requests of the kind and at most `plainUnitsMax` units in flight: `first`, then the others in the order of their turns. */
   #callersOf(kind: Kind, first: Share, plainUnitsMax: number): [Share, Line][] {
     const callers: [Share, Line][] = [];
     for (const [share, lines] of this.#waiting) {
@@ -230,7 +230,7 @@ export class RequestQueue {
     return callers;
   }
 
-  /** The next frame is begun by another caller, and this one's next by another kind. */
+  /** Moves the caller to the end of the order, and the kind to the end of the caller's kinds. */
   #endTurn(share: Share, kind: Kind): void {
     const lines = this.#waiting.get(share) as Map<Kind, Line>;
     this.#waiting.delete(share);
@@ -254,12 +254,12 @@ export class RequestQueue {
   }
 }
 
-/** Names those with which it may share a frame. */
+/** Names the requests with which this one may share a frame. */
 function kindOf({ item, pinnedSnapshot }: Pending): Kind {
   return isCostly(item) ? `costly ${pinnedSnapshot}` : pinnedSnapshot;
 }
 
-/** The first that waits; null where none does. */
+/** The first waiting request; null: there is none. */
 function nextOf(line: Line): Pending | null {
   for (; line.next < line.items.length; line.next++) {
     const pending = line.items[line.next] as Pending;

@@ -1,4 +1,4 @@
-/** The asking side: puts items into frames, bounds them, retries each once, and brings every answer to its asker. */
+/** The requesting side: puts items into frames, limits them, retries each once, and returns every answer to its caller. */
 
 import { snapshotNumberOf } from "@netfacts/contracts";
 import { notYetRetriesMax, queuedItemsMax } from "../bounds.ts";
@@ -24,28 +24,28 @@ import { frameBytesMax, olderFramesMs, type Pending, RequestQueue } from "./requ
 import { SentFrame } from "./sent-frame.ts";
 import { callSubject, requestSubject } from "./subjects.ts";
 
-/** How long an item waits for the connection to come back. */
+/** Time that an item waits for a lost connection to return. */
 export const connectionWaitMs = 250;
 
-/** Silent copies that one item is sent to, before it waits for its retry at half its time. */
+/** Most silent copies that one item is sent to; then it waits for its retry at half its time. */
 const silencesMax = 3;
 
-/** Copies that nobody served, after which an item goes to the group: names may be made up faster than they are found out. */
+/** Number of unserved copies after which an item goes to the group: false names may appear faster than they are detected. */
 const unservedMax = 2;
 
-/** A look at a frame that comes later than this was late itself: answers may be here that were not read yet. */
+/** If a check of a frame is later than this, the event loop was blocked: answers may have arrived that are not read yet. */
 const lateMs = 40;
 
-/** Who closes has answered its own callers by now: what is still under way is of callers who went away. */
+/** Longest wait when closing. By then the caller's own clients have their answers; what is still in flight is for clients that went away. */
 const closeMsMax = 1_000;
 
-/** Begins the last token of where answers to a call arrive. */
+/** First letter of the last token of the subject for answers to a call. */
 const callMark = "c";
 const noBytes = new Uint8Array();
 
-/** A service that was asked. */
+/** The queues of a service that was asked. */
 interface Service extends Readonly<Record<Lane, RequestQueue>> {
-  /** Known to this service only: who took another one over cannot guess where its answers go. */
+  /** Used for this service only: somebody who controls another service cannot guess where its answers go. */
   readonly inbox: string;
 }
 
@@ -64,7 +64,7 @@ export class Requester {
   #flushScheduled = false;
   #closed = false;
   #onDrained: (() => void) | null = null;
-  /** The last snapshot that was seen to be one that can travel. */
+  /** The last snapshot id that was found to be encodable. */
   #pinnable: string | null = null;
 
   constructor(link: Link, options: MessagingOptions) {
@@ -81,7 +81,7 @@ export class Requester {
     try {
       bytes = requestItemBytes(item);
       if (headerBytes + bytes > frameBytesMax) throw new RangeError("an item must fit into a frame");
-      // All of a batch name the same one.
+      // Cached: all items of a batch name the same snapshot.
       if (pinnedSnapshot !== null && pinnedSnapshot !== this.#pinnable) {
         snapshotNumberOf(pinnedSnapshot);
         this.#pinnable = pinnedSnapshot;
@@ -120,7 +120,7 @@ export class Requester {
     });
   }
 
-  /** Refuses new requests; resolves when those under way have ended, or after `closeMsMax`. */
+  /** Refuses new requests; resolves when those in flight have ended, or after `closeMsMax`. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#unanswered === 0) return;
@@ -143,7 +143,7 @@ export class Requester {
     return service[lane];
   }
 
-  /** Of a service that was asked. */
+  /** The inbox of a service that was asked. */
   #inbox(name: string): string {
     return this.#queues.get(name)?.inbox ?? "";
   }
@@ -163,7 +163,7 @@ export class Requester {
     this.#scheduleFlush();
   }
 
-  /** Everything asked in the I/O callbacks of this turn shares frames. */
+  /** Items that are asked in the I/O callbacks of one turn share frames. */
   #scheduleFlush(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
@@ -176,7 +176,7 @@ export class Requester {
     });
   }
 
-  /** @returns whether there was something that may be sent now. */
+  /** @returns whether there was an item that could be sent now. */
   #send(queue: RequestQueue): boolean {
     const now = performance.now();
     const { copies } = queue;
@@ -258,7 +258,7 @@ export class Requester {
     }
   }
 
-  /** Calls all copies of the services that are in use, so that a silent one is noticed. */
+  /** Calls all copies of the services in use, to detect silent ones. */
   #callAll(): void {
     const now = performance.now();
     let goesOn = false;
@@ -278,12 +278,12 @@ export class Requester {
     this.#link.publish(callSubject(copies.service), noBytes, `${this.#inbox(copies.service)}.${callMark}${Math.round(now)}`);
   }
 
-  /** A frame waits longer than is usual: its items go to another copy where this one is silent or slow. */
+  /** Checks a frame that waits longer than usual: its items go to another copy if this one is silent or slow. */
   #look(frame: SentFrame): void {
     if (frame.open === 0) return;
     const now = performance.now();
     const { copies } = frame.queue;
-    // Whatever kept this process busy kept it from reading as well.
+    // If this process was busy, it did not read answers either.
     const isLate = now - frame.lookAt > lateMs;
     if (!isLate && !frame.isAnswered && !frame.isMissed) {
       frame.isMissed = true;
@@ -321,7 +321,7 @@ export class Requester {
     else this.#giveUpItem(frame, pending, "handler_failed", new Error("the reply was interrupted"));
   }
 
-  /** Responders are met at random: the next one may have the snapshot, or this one by then. */
+  /** Asks again, as each try reaches a random responder: another may have the snapshot, or the same one by then. */
   #askElsewhere(frame: SentFrame, pending: Pending): void {
     if (pending.earlier === frame) {
       this.#forget(frame, pending);
@@ -332,13 +332,13 @@ export class Requester {
     else this.#retry(pending, "not_yet");
   }
 
-  /** Pods of an earlier release do not serve version 2: nothing is lost, and it does not count as a retry. */
+  /** Pods of an earlier release do not serve version 2. Nothing is lost, and it does not count as a retry. */
   #askInOlderFrame(frame: SentFrame, until: number): void {
     frame.queue.useOlder(until);
     this.#askAnew(frame);
   }
 
-  /** Nobody has got the frame. */
+  /** Sends the items again: nobody has received the frame. */
   #askAnew(frame: SentFrame): void {
     const now = performance.now();
     for (const pending of frame.items) {
@@ -355,7 +355,7 @@ export class Requester {
     }
   }
 
-  /** What came in answer to the frame cannot be from a copy that is well: what it still owes is asked of another one, once. */
+  /** A healthy copy cannot have sent this answer to the frame: leaves the copy out, and retries the missing items once with another one. */
   #distrust(frame: SentFrame, cause: unknown): void {
     frame.queue.copies.leaveOut(frame.copy, performance.now());
     for (const pending of frame.items) {
@@ -364,7 +364,7 @@ export class Requester {
     }
   }
 
-  /** No answer comes from this frame; another that has the item may still answer it. */
+  /** Call when no answer comes from this frame. If the item is in another frame, that one may still answer it. */
   #giveUpItem(frame: SentFrame, pending: Pending, code: MessagingErrorCode, cause?: unknown): void {
     if (pending.current !== frame && pending.earlier !== frame) return;
     const other = pending.current === frame ? pending.earlier : pending.current;
@@ -380,7 +380,7 @@ export class Requester {
     if (current !== null) {
       pending.avoid = current.copy;
       if (reason === "no_answer" || reason === "silent" || reason === "slow") {
-        // With somebody else listening there, nobody tells that no pod does.
+        // If anybody else listens on the subject, the broker does not report that no pod serves version 2.
         if (reason === "no_answer" && current.version === 2 && current.copy.name === "") queue.useOlder(performance.now() + olderFramesMs);
         if (pending.earlier !== null) this.#forget(pending.earlier, pending);
         this.#closeSlot(current);
@@ -414,7 +414,7 @@ export class Requester {
     if (queue.isWaiting) this.#scheduleFlush();
   }
 
-  /** Sets when to look at it next. */
+  /** Sets the time of the item's next check. */
   #watchTime(pending: Pending, now: number): void {
     const left = Math.max(0, pending.endsAt - now);
     const untilRetry = left - pending.item.budgetMs / 2;
@@ -433,7 +433,7 @@ export class Requester {
     else this.#watchTime(pending, now);
   }
 
-  /** The server does not let us publish there, as it is set up for an earlier release. */
+  /** The server does not allow publishing there, as its permissions are for an earlier release. */
   #publishRefused(subject: string): void {
     for (const { single } of this.#queues.values()) if (subject === callSubject(single.service)) single.copies.refused(performance.now());
     for (const frame of this.#frames.values()) {
@@ -444,14 +444,14 @@ export class Requester {
         this.#askAnew(frame);
       } else if (version === 2 && requestSubject(queue.service, queue.lane, version) === subject)
         this.#askInOlderFrame(frame, Number.POSITIVE_INFINITY);
-      // A service that is younger than our rights.
+      // The service is newer than the permissions of this user.
       else if (version === 1 && requestSubject(queue.service, queue.lane, version) === subject) this.#giveUp(frame, "no_responders");
     }
   }
 
   #connectionChanged(up: boolean): void {
     const now = performance.now();
-    // Others may be there now, and the server may let us do more.
+    // There may be other pods now, and the server may allow more.
     if (up) {
       for (const queue of this.#allQueues()) {
         queue.useOlder(0);
@@ -460,7 +460,7 @@ export class Requester {
     }
     if (up) this.#scheduleFlush();
     else {
-      // Answers that come now are lost.
+      // Answers that are sent now are lost.
       for (const frame of [...this.#frames.values()]) this.#askAnew(frame);
       for (const queue of this.#allQueues()) for (const pending of queue.waiting()) this.#watchTime(pending, now);
     }
@@ -493,7 +493,7 @@ export class Requester {
     if (pending.earlier !== null) this.#forget(pending.earlier, pending);
     queue.shares.leave(pending.share);
     this.#unanswered -= 1;
-    // Its caller may have had as much under way as may be.
+    // The caller may have been at its limit.
     if (queue.isWaiting) this.#scheduleFlush();
     if (this.#unanswered === 0) this.#onDrained?.();
   }
@@ -503,12 +503,12 @@ export class Requester {
   }
 }
 
-/** A record of another snapshot than the one that had to answer. Where no snapshot is involved, its id is empty. */
+/** Whether a record comes from another snapshot than the pinned one. Its id is empty if no snapshot is involved. */
 function isForeign({ contentType, snapshotId }: ReplyItem, { pinnedSnapshot }: Pending): boolean {
   return pinnedSnapshot !== null && contentType === "json" && snapshotId !== "" && snapshotId !== pinnedSnapshot;
 }
 
-/** Null: each may be asked. */
+/** The copies that these items must not be sent to; null: any may be asked. */
 function avoidedBy(items: readonly Pending[]): ReadonlySet<Copy> | null {
   let avoided: Set<Copy> | null = null;
   for (const { avoid } of items) {

@@ -1,4 +1,4 @@
-/** A frame that was sent: which items it has, which of them it still owes, and the bodies that have come in part. */
+/** A sent frame: its items, those of them without an answer, and the bodies that have arrived in part. */
 
 import { isCostly } from "../bounds.ts";
 import type { Watched } from "../deadlines.ts";
@@ -18,14 +18,14 @@ type Sent = Pick<SentFrame, "version" | "id" | "firstItemId" | "queue" | "items"
 
 export class SentFrame implements Watched {
   bucket: Watched["bucket"] = null;
-  /** Who was asked. */
+  /** The copy that was asked. */
   readonly copy: Copy;
   /** On the clock of `performance.now()`. */
   readonly sentAt: number;
   isAnswered = false;
-  /** Waits longer than is usual for its first answer. */
+  /** Waited longer than usual for its first answer. */
   isMissed = false;
-  /** When it is to be looked at. */
+  /** Time of its next check. */
   lookAt = 0;
   readonly version: FrameVersion;
   readonly id: number;
@@ -35,9 +35,9 @@ export class SentFrame implements Watched {
   readonly isCostly: boolean;
   /** The caller whose turn it was. */
   readonly begunBy: Share;
-  /** Items that are answered here or nowhere so far: while there are any, the frame counts as in flight. */
+  /** Number of items that only this frame can answer so far: while there are any, the frame counts as in flight. */
   open: number;
-  /** Items whose answer from here would still be taken. */
+  /** Number of items whose answer from this frame would still be used. */
   awaited: number;
   readonly #bodies = new Map<number, Body>();
 
@@ -49,7 +49,7 @@ export class SentFrame implements Watched {
     this.copy = copy;
     this.sentAt = sentAt;
     this.items = items;
-    // No frame is empty.
+    // A frame is never empty.
     const first = items[0] as Pending;
     this.isCostly = isCostly(first.item);
     this.begunBy = first.share;
@@ -57,12 +57,12 @@ export class SentFrame implements Watched {
     this.awaited = items.length;
   }
 
-  /** The item of an id; undefined: it was never in this frame. */
+  /** The item with this id; undefined: it was never in this frame. */
   item(id: number): Pending | undefined {
     return this.items[(id - this.firstItemId) >>> 0];
   }
 
-  /** The whole reply, `more` when some of its body is still to come, or `broken` when a part of it was lost. */
+  /** The complete reply, `more` when some of its body is still missing, or `broken` when a part of it was lost. */
   join(part: Exclude<ReplyPart, { kind: "not_yet" }>): ReplyItem | "more" | "broken" {
     if (part.kind === "reply") {
       if (!part.more) return part.reply;

@@ -1,6 +1,6 @@
-/** How to log in to NATS and whom to trust, as settings say it: checked, without a look at any file. */
+/** The settings for logging in to NATS and for trusted certificates: checked without reading any file. */
 
-/** By the names of the settings, so that whatever is wrong names what to change. Absent and empty are the same. */
+/** Members have the names of the settings, so that an error names the setting to change. Absent and empty are the same. */
 export interface NatsAccess {
   readonly NATS_USER?: string | undefined;
   readonly NATS_PASSWORD?: string | undefined;
@@ -30,7 +30,7 @@ const names = [
   "NATS_KEY_FILE",
 ] as const satisfies readonly (keyof NatsAccess)[];
 
-/** Takes them out of the settings of a service, or of an environment. */
+/** Selects them from the settings of a service, or from an environment. */
 export function natsAccessOf(settings: Readonly<Record<string, unknown>>): NatsAccess {
   const set = names.filter((name) => settings[name] !== undefined && settings[name] !== "");
   return {
@@ -39,7 +39,7 @@ export function natsAccessOf(settings: Readonly<Record<string, unknown>>): NatsA
   };
 }
 
-/** Settings that cannot be used together, or a URL that is none. Each fault is a sentence that names the settings. */
+/** Settings that cannot be used together, or an invalid URL. Each fault is a sentence that names the settings. */
 export class NatsSettingsError extends TypeError {
   override readonly name = "NatsSettingsError";
   readonly faults: readonly string[];
@@ -50,12 +50,12 @@ export class NatsSettingsError extends TypeError {
   }
 }
 
-/** A text of the settings, or of a file that is read for each connection. */
+/** A text from the settings, or from a file that is read for each connection. */
 export interface Secret {
-  /** What to name in messages: the setting, and its file. */
+  /** Its name in messages: the setting, and its file. */
   readonly from: string;
   readonly setting: string;
-  /** Of the file, if `isFile`. */
+  /** The text itself, or the path if `isFile`. */
   readonly value: string;
   readonly isFile: boolean;
 }
@@ -69,7 +69,7 @@ export interface AccessPlan {
   /** `host:port` of each server. */
   readonly servers: readonly string[];
   readonly login: Login;
-  /** Null: plain text, unless the server demands TLS. Files are absent where they are not set. */
+  /** Null: plain text, unless the server demands TLS. Members are null if they are not set. */
   readonly tls: { readonly ca: Secret | null; readonly certificate: Secret | null; readonly key: Secret | null } | null;
   readonly allowUnauthenticated: boolean;
 }
@@ -105,7 +105,7 @@ function readUrls(servers: string | readonly string[], faults: string[]): URL[] 
     return URL.parse(trimmed.includes("://") ? trimmed : `nats://${trimmed}`);
   });
   const usable = urls.filter((url) => url !== null && url.hostname !== "" && schemes.includes(url.protocol)) as URL[];
-  // Never the text itself: it may hold a password.
+  // The message must not contain the text: it may hold a password.
   if (usable.length < urls.length)
     faults.push("NATS_URL: a NATS URL has the form nats://user:password@host:4222, or tls:// instead of nats://");
   if (usable.some(({ username, password }) => decoded(username) === null || decoded(password) === null))
@@ -116,7 +116,7 @@ function readUrls(servers: string | readonly string[], faults: string[]): URL[] 
   return usable;
 }
 
-/** Null: it is not percent-encoded. */
+/** Null: it is not valid percent-encoding. */
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text);
@@ -136,7 +136,7 @@ function findLogins(urls: readonly URL[], access: NatsAccess, faults: string[]):
   if (inUrl !== undefined) {
     const [user, password] = [decoded(inUrl.username) ?? "", decoded(inUrl.password) ?? ""];
     const secret = { setting: "NATS_URL", from: "NATS_URL", isFile: false };
-    // Alone before the @ stands a token, as other clients of NATS have it.
+    // A single part before the @ is a token, as in other NATS clients.
     const login: Login =
       password === ""
         ? { kind: "token", secret: { ...secret, value: user } }

@@ -1,4 +1,4 @@
-/** @netfacts/messaging/nats-client: the NATS client, for what keeps data in JetStream. No other package imports `nats` itself. */
+/** @netfacts/messaging/nats-client: the NATS client, for packages that keep data in JetStream. No other package imports `nats` itself. */
 
 export {
   consumerOpts,

@@ -1,4 +1,4 @@
-/** Opens a connection to NATS that never gives up: it waits for a server that is not there yet, and comes back after every loss. */
+/** Opens a connection to NATS that never gives up: it waits for a server that is not available yet, and reconnects after every loss. */
 
 import type { ConnectionOptions, NatsConnection } from "nats";
 import { type NatsAccess, planAccess } from "./access.ts";
@@ -8,21 +8,21 @@ import { connectThrough } from "./transport.ts";
 
 export interface ConnectOptions {
   /**
-   * One URL, or those of a cluster in one text between commas: `nats://user:password@host:4222`. One user serves all.
-   * With `tls://` in any of them, no server is told anything in plain text: one that offers no TLS, or a certificate that is not trusted, is none.
+   * One URL, or those of a cluster in one text with commas: `nats://user:password@host:4222`. One user is used for all. With `tls://` in any of them,
+   * nothing is sent to any server in plain text, and a server without TLS or with an untrusted certificate is not used.
    */
   readonly servers: string | readonly string[];
-  /** Who it is, as NATS' monitoring shows it: the name of the service. */
+  /** Name of the service, which NATS' monitoring shows. */
   readonly name: string;
-  /** One attempt, and no coming back: for commands, which have somebody to tell. Rejects when no server answers within 3 s. */
+  /** One attempt, and no reconnecting: for commands, which report to a person. Rejects when no server answers within 3 s. */
   readonly once?: boolean | undefined;
-  /** Interval of pings, in ms; after two without an answer the connection is given up. Default 5,000. */
+  /** Interval of pings, in ms; after two pings without an answer the connection counts as lost. Default 5,000. */
   readonly pingMs?: number | undefined;
-  /** Credentials and certificates. Those in files are read for each attempt, so that they may be replaced. */
+  /** Credentials and certificates. Files are read for each attempt, so that they may be replaced. */
   readonly access?: NatsAccess | undefined;
-  /** Told every 5 s while the first connection has not come about. `servers` are without credentials; `reasons` are the latest of each. */
+  /** Called every 5 s until the first connection is made. `servers` are without credentials; `reasons` has the latest of each. */
   readonly onWaiting?: ((waiting: Waiting) => void) | undefined;
-  /** Told of each attempt that fails, the first and those to come back. */
+  /** Called for each failed attempt, of the first connection and of reconnects. */
   readonly onRefused?: ((refusal: Refusal) => void) | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Waiting {
   readonly reasons: readonly string[];
 }
 
-/** No server lets us in. Its message says why, for each. */
+/** No server accepts the connection. The message gives the reason for each. */
 export class NatsRefusedError extends Error {
   override readonly name = "NatsRefusedError";
 }
@@ -44,7 +44,7 @@ const settings = {
   noAsyncTraces: true,
   pingInterval: 5_000,
   maxPingOut: 2,
-  // Credentials may be rotated on the server first: a refusal is no reason to stay away for good.
+  // Credentials may be rotated on the server first: a refusal must not end the attempts.
   ignoreAuthErrorAbort: true,
   reconnectTimeWait: 500,
   reconnectJitter: 500,
@@ -53,7 +53,7 @@ const settings = {
 
 const onceSettings = {
   waitOnFirstConnect: false,
-  // With a bound on attempts the client takes two servers off its list for each that fails.
+  // If attempts are limited, the client removes two servers from its list for each failure.
   reconnect: false,
   timeout: 3_000,
 } as const satisfies ConnectionOptions;
@@ -61,10 +61,10 @@ const onceSettings = {
 const waitingIntervalMs = 5_000;
 
 /**
- * Resolves with the first connection, however long that takes, unless it is to try `once`.
+ * Resolves with the first connection, however long that takes; with `once`, rejects if the attempt fails.
  *
- * @throws NatsSettingsError (a TypeError) for settings that cannot be used together, or a URL that is none.
- * @throws NatsRefusedError where it tries `once`.
+ * @throws NatsSettingsError (a TypeError) for settings that cannot be used together, or an invalid URL.
+ * @throws NatsRefusedError with `once`.
  */
 export async function connect(options: ConnectOptions): Promise<NatsConnection> {
   const plan = planAccess(options.servers, options.access ?? {});

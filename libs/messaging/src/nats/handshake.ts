@@ -1,4 +1,4 @@
-/** What each attempt to connect to NATS needs: credentials and certificates, read anew, and a look at the server before it is told any. */
+/** Prepares each attempt to connect to NATS: reads credentials and certificates again, and checks the server before anything is sent to it. */
 
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -19,11 +19,11 @@ import { reasonOf } from "./refusals.ts";
 export interface Refusal {
   /** `host:port`. */
   readonly server: string;
-  /** A sentence: what is wrong, and with which setting and file. */
+  /** A sentence that says what is wrong, and with which setting and file. */
   readonly reason: string;
 }
 
-/** A fault of a setting or a file, or of what the server offers; its message is a whole sentence. */
+/** A fault of a setting, of a file, or of the server's offer; its message is a whole sentence. */
 export class AccessError extends Error {
   override readonly name = "AccessError";
 }
@@ -38,13 +38,13 @@ export class Handshake {
     this.#onRefused = onRefused;
   }
 
-  /** For the client, which calls it after `prepare` and takes an exception for the end of the connection. */
+  /** For the client, which calls it after `prepare`. An exception in it would end the connection. */
   readonly authenticator: Authenticator = (nonce) => this.#authenticator(nonce);
 
   /**
-   * Reads credentials and certificates, so that those that were replaced count from the next connection on.
+   * Reads credentials and certificates, so that replaced ones are used from the next connection on.
    *
-   * @returns what TLS takes; null: TLS is not asked for.
+   * @returns the options of TLS; null: TLS is not configured.
    * @throws AccessError that names the setting and its file.
    */
   async prepare(): Promise<SecureContextOptions | null> {
@@ -61,7 +61,7 @@ export class Handshake {
     return context;
   }
 
-  /** @throws AccessError for a server that lets everybody in, outside loopback, unless that is allowed. */
+  /** @throws AccessError for a server outside loopback that needs no credentials, unless that is allowed. */
   admit(info: ServerInfo & { readonly tls_verify?: boolean }, address: string): void {
     if (info.auth_required === true || info.tls_verify === true || this.plan.allowUnauthenticated || isLoopback(address)) return;
     throw new AccessError(

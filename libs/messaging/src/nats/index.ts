@@ -1,4 +1,4 @@
-/** @netfacts/messaging/nats: messaging between processes. Apart from the rest, so that one process alone never loads it. */
+/** @netfacts/messaging/nats: messaging between processes. A module of its own, so that a single process never loads it. */
 
 export { type NatsAccess, NatsSettingsError, natsAccessOf } from "./access.ts";
 export type { ConnectOptions, Waiting } from "./connect.ts";

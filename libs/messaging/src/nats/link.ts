@@ -1,4 +1,4 @@
-/** One connection to NATS, whether it is up, and what it can carry. */
+/** One connection to NATS, its state, and its limits. */
 
 import { createInbox, type NatsConnection } from "nats";
 import type { Link, LinkSubscription, Receive } from "../frames/link.ts";
@@ -8,26 +8,26 @@ import { within } from "../within.ts";
 import { RenewedSubscription } from "./renewed-subscription.ts";
 import { sendFrom } from "./transport.ts";
 
-/** The server's reply to a request that nobody serves has this in place of data. */
+/** Code of the server's reply, without data, to a request that nobody serves. */
 const noResponders = 503;
-/** A reply message is never longer, whatever the server takes. */
+/** Size limit of reply messages, whatever the server accepts. */
 const messageBytesMax = 256 * 1_024;
-/** Left free in the server's largest message. */
+/** Space that is left free in the server's largest message. */
 const reservedBytes = 4 * 1_024;
-/** A flush that takes longer is not waited for: the connection is lost or as good as lost. */
+/** Longest wait for a flush: if it takes longer, the connection is lost or as good as lost. */
 const flushMsMax = 2_000;
 const renewMsDefault = 5_000;
-/** Refusals that are told in so many ms. */
+/** Most refusals that are reported within `refusedMs`. */
 const refusedMax = 10;
 const refusedMs = 60_000;
 const authFaults = /^(AUTHORIZATION_VIOLATION|AUTHENTICATION_EXPIRED|ACCOUNT_EXPIRED|AUTHENTICATION_TIMEOUT)$/;
 
 export interface NatsLinkOptions {
-  /** The first tokens of where answers come in; default: those of any connection. */
+  /** The first tokens of the subjects for answers; default: those of any connection. */
   readonly inbox?: string | undefined;
   readonly onError: (what: string, cause: unknown) => void;
   readonly events: MessagingEvents;
-  /** Interval of attempts to subscribe to what the server has refused, in ms; default 5,000. */
+  /** Interval of attempts to renew subscriptions that the server has refused, in ms; default 5,000. */
   readonly renewMs?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export class NatsLink implements Link {
   readonly #options: NatsLinkOptions;
   readonly #watchers = new Set<(up: boolean) => void>();
   readonly #subscriptions = new Set<RenewedSubscription>();
-  /** Refusals that were told in this minute. */
+  /** Refusals that were reported in the last minute. */
   readonly #refused = new Set<string>();
   #refusedSince = performance.now();
   readonly #renewing: NodeJS.Timeout;
@@ -92,11 +92,11 @@ export class NatsLink implements Link {
         ...(queue === undefined ? {} : { queue }),
         callback: (error, message) => {
           try {
-            // Of a refusal `#follow` tells.
+            // `#follow` reports refusals.
             if (error !== null) return;
             receive(message, message.data.length === 0 && message.headers?.code === noResponders);
           } catch (cause) {
-            // What is thrown in here would end the reading of the connection.
+            // An exception here would end the reading of the connection.
             this.#options.onError(`a message on ${subject} could not be handled`, cause);
           }
         },
@@ -121,14 +121,14 @@ export class NatsLink implements Link {
       await this.#connection.rtt();
       answered = true;
     };
-    // A connection that ends meanwhile rejects.
+    // Rejects if the connection ends meanwhile.
     await this.#whileUp(msMax, () => ask().catch(() => {}));
     return answered;
   }
 
   async drain(subscriptions: readonly LinkSubscription[], msMax: number): Promise<void> {
     await this.#whileUp(msMax, () => Promise.allSettled(subscriptions.map((subscription) => subscription.drain())));
-    // Without connection the server has ended them already: the client is not to begin them anew when it is back.
+    // Without connection the server has ended them already: the client must not subscribe again when it reconnects.
     for (const subscription of subscriptions) if (!subscription.isClosed()) subscription.unsubscribe();
   }
 
@@ -140,7 +140,7 @@ export class NatsLink implements Link {
     await this.#connection.close();
   }
 
-  /** Waits for an answer of the server as long as one can come: not without connection, and no longer than `msMax`. */
+  /** Waits for the server while it can answer: not without connection, and no longer than `msMax`. */
   async #whileUp(msMax: number, ask: () => Promise<unknown>): Promise<void> {
     if (!this.#up) return;
     let unwatch = () => {};
@@ -158,7 +158,7 @@ export class NatsLink implements Link {
       if (type === "disconnect") this.#change(false);
       else if (type === "reconnect") this.#change(true);
       else if (type === "error") {
-        // What no login is possible with, each attempt reports (`onRefused`).
+        // Login failures are reported by each attempt (`onRefused`).
         if (permissionContext === undefined) {
           if (!authFaults.test(String(data))) this.#options.onError("the NATS server reported an error", new Error(`${data}`));
           continue;
@@ -171,7 +171,7 @@ export class NatsLink implements Link {
     this.#change(false);
   }
 
-  /** Whoever lacks a right meets it with every message: few lines say as much as many. */
+  /** Reports a refusal, with a limit: a missing right is refused for every message, and a few lines say enough. */
   #tellRefused(text: string): void {
     const now = performance.now();
     if (now - this.#refusedSince > refusedMs) {

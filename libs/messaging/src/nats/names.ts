@@ -1,10 +1,10 @@
-/** Addresses of the hosts of NATS servers, within a bound: a name server that does not answer holds up no attempt for long. */
+/** Looks up the addresses of NATS servers within a time limit, so that a name server that does not answer delays no attempt for long. */
 
 import { lookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
 import { within } from "../within.ts";
 
-/** The system's own resolver takes 10 s and more to give up. */
+/** The system's own resolver takes 10 s or more to give up. */
 const lookupMsMax = 1_500;
 
 export interface HostAddress {
@@ -15,9 +15,8 @@ export interface HostAddress {
 export type FindAddresses = (host: string) => Promise<readonly HostAddress[]>;
 
 /**
- * A `lookup` for sockets that gives all addresses of a host, in random order, so that copies spread over the servers behind one name.
- * Where the name server is late, it gives those that the host had last. One question for a host is under way at a time, since each
- * holds a thread of the process.
+ * A `lookup` for sockets that returns all addresses of a host, in random order, so that copies spread over the servers of one name. If the name
+ * server is late, it returns the previous addresses of the host. Only one query for a host runs at a time, since each blocks a thread of the process.
  */
 export function boundedLookup(find: FindAddresses = (host) => lookup(host, { all: true }), msMax = lookupMsMax): LookupFunction {
   const known = new Map<string, readonly HostAddress[]>();

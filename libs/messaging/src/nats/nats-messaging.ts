@@ -8,13 +8,13 @@ import { type ConnectOptions, connect } from "./connect.ts";
 import { inboxPrefix } from "./inbox.ts";
 import { NatsLink, type NatsLinkOptions } from "./link.ts";
 
-/** A frozen server is noticed within 600 ms. Messages here are short, so that no answer to a ping waits behind a long one. */
+/** A frozen server is detected within 600 ms. Messages here are short, so that no answer to a ping waits behind a long one. */
 const pingMs = 200;
 
 /**
- * Resolves when the connection is there, however long that takes; from then on it comes back by itself after every loss.
+ * Resolves with the first connection, however long that takes; afterwards it reconnects by itself after every loss.
  *
- * @throws TypeError for a URL that is none.
+ * @throws TypeError for an invalid URL.
  */
 export async function createNatsMessaging(
   options: ConnectOptions & MessagingOptions & Pick<NatsLinkOptions, "renewMs">,

@@ -1,4 +1,4 @@
-/** Why an attempt to connect to NATS failed, in a sentence that names the setting and the file to look at. */
+/** The reason why an attempt to connect to NATS failed, in a sentence that names the setting and the file to check. */
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import type { AccessPlan, Login } from "./access.ts";
 
 type Reason = (plan: AccessPlan, error: Error) => string;
 
-/** By the code of the error, of the client, of Node or of OpenSSL; the first that matches. */
+/** By the error code of the client, of Node or of OpenSSL; the first match applies. */
 const reasons: readonly (readonly [RegExp, Reason])[] = [
   [/^(CONNECTION_REFUSED|ECONNREFUSED)$/, () => "refuses the connection: nats-server does not listen there (NATS_URL)"],
   [/^(ENOTFOUND|EAI_NONAME)$/, () => "is not known: there is no such host (NATS_URL)"],
@@ -25,7 +25,7 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
   [/^ERR_SSL/, (_, error) => `cannot agree on TLS (${codeOf(error)})`],
 ];
 
-/** What follows the name of the server: "refuses …", "asks for …". Files are read only to say when a certificate expired. */
+/** The text after the name of the server: "refuses …", "asks for …". Reads files only to find an expired or a damaged certificate. */
 export function reasonOf(error: Error | undefined, plan: AccessPlan): string {
   if (error === undefined) return "closed the connection";
   if (error.name === "AccessError") return /^NATS_/.test(error.message) ? `was not asked: ${error.message}` : error.message;
@@ -60,7 +60,7 @@ function unknownAuthority({ tls }: AccessPlan): string {
     : `has a certificate that is not of the authority in ${ca.from}${damagedIn(ca.value)}`;
 }
 
-/** OpenSSL takes the certificates before a damaged one, and says nothing of the others. */
+/** Finds the damaged certificate: OpenSSL uses those before it, and does not report the others. */
 function damagedIn(path: string): string {
   try {
     const certificates = readFileSync(path, "utf8").match(/-----BEGIN CERTIFICATE-----.*?(?=-----BEGIN|$)/gs) ?? [];

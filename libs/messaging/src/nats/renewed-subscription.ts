@@ -1,4 +1,4 @@
-/** A subscription that comes back: the server ends one that it does not permit, and may permit it later. */
+/** A subscription that renews itself: the server ends one that it does not permit, and may permit it later. */
 
 import type { LinkSubscription } from "../frames/link.ts";
 
@@ -28,7 +28,7 @@ export class RenewedSubscription implements LinkSubscription {
     if (!this.#current.isClosed()) await this.#current.drain();
   }
 
-  /** Subscribes again where the server ended it. */
+  /** Subscribes again if the server ended the subscription. */
   renew(): void {
     if (!this.#ended && this.#current.isClosed()) this.#current = this.#subscribe();
   }

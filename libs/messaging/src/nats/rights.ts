@@ -1,4 +1,4 @@
-/** What each service may do at NATS, and the users of `nats.conf` that follow from it: the one place that knows. */
+/** The rights of each service at NATS, and the users of `nats.conf` that follow from them: the only definition. */
 
 import {
   changesServiceOf,
@@ -13,19 +13,19 @@ import { callSubject, requestSubject, servedLanes } from "../frames/subjects.ts"
 import { inboxPrefix } from "./inbox.ts";
 
 export interface NatsRights {
-  /** What it is for, in a few words. */
+  /** Its purpose, in a few words. */
   readonly task: string;
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** It may answer on the subject that a message to it names, and on no other subject of that kind. */
+  /** It may answer on the reply subject of a message, and on no other subject of that kind. */
   readonly answers: boolean;
 }
 
-/** The services, and the command line. Each is the user of this name. */
+/** The services, and the command line. Each is a user of this name. */
 export const natsUsers = ["gateway-auth-quota", "ip-routing", "asn-prefix", "rdns-resolver", "ingest", "netfacts-cli"] as const;
 export type NatsUser = (typeof natsUsers)[number];
 
-/** Names that the gateway asks. */
+/** Services that the gateway asks. */
 const responders = [
   "ip-routing",
   "asn-prefix",
@@ -105,11 +105,11 @@ export function natsRights(bucket = "netfacts-snapshots"): Readonly<Record<NatsU
 
 export interface NatsUsersOptions {
   readonly bucket?: string;
-  /** What stands behind `password:`; a text in quotes, or a variable such as `$INGEST_PASSWORD`. */
+  /** The text after `password:`: a quoted text, or a variable such as `$INGEST_PASSWORD`. */
   passwordOf(user: NatsUser): string;
 }
 
-/** The `authorization` of nats-server's configuration file. */
+/** The `authorization` block of nats-server's configuration file. */
 export function natsAuthorization({ bucket, passwordOf }: NatsUsersOptions): string {
   const rights = natsRights(bucket);
   const list = (subjects: readonly string[]) => `[\n${subjects.map((subject) => `          "${subject}"\n`).join("")}        ]`;

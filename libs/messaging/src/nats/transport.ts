@@ -1,9 +1,9 @@
 /**
- * The client's own transport with longer reads, with connections that end when they are given up, and with credentials and certificates
- * that are read anew for each attempt.
+ * The client's own transport with longer reads, with sockets that are destroyed when an attempt or a connection is abandoned, and with credentials
+ * and certificates that are read again for each attempt.
  *
- * It reads 64 KiB at a time, and its parser copies a message that does not end within one read twice: with 256 KiB few messages of a
- * batch are cut. What is kept of a read is as long as what was read.
+ * The client's transport reads 64 KiB at a time, and its parser copies a message that does not end within one read twice: with 256 KiB few messages
+ * of a batch are split. A read is copied into memory of its exact length.
  */
 
 import { createConnection, isIP, type Socket } from "node:net";
@@ -18,7 +18,7 @@ import { boundedLookup } from "./names.ts";
 const readBytesMax = 256 * 1_024;
 const lookup = boundedLookup();
 const earlyCharsMax = 4_096;
-/** The client ends an attempt at once for no other error than this one. */
+/** The only error for which the client ends an attempt at once. */
 const endedEarly = "Authorization Violation (closed before PONG)";
 
 interface OwnOptions extends ConnectionOptions {
@@ -28,7 +28,7 @@ interface OwnOptions extends ConnectionOptions {
 interface ServerAddress {
   readonly hostname: string;
   readonly port: number;
-  /** The name by which a server is known whose address another one told; may be empty. */
+  /** The name of a server whose address another server announced; may be empty. */
   readonly tlsName: string;
 }
 
@@ -39,9 +39,9 @@ class OwnTransport extends NodeTransport {
   #name = "";
   #tlsContext: SecureContextOptions | null = null;
   #isGivenUp = false;
-  /** Of TLS, after the handshake: the server then refuses the client's certificate. */
+  /** A TLS alert after the handshake: the server refuses the client's certificate. */
   #alert: Error | undefined;
-  /** What came before the server's first PONG; null: it came, and the connection is made. */
+  /** Data before the server's first PONG; null: the PONG has arrived, and the connection is made. */
   #early: string | null = "";
 
   override async connect(server: ServerAddress, options: ConnectionOptions): Promise<void> {
@@ -49,14 +49,14 @@ class OwnTransport extends NodeTransport {
     this.#handshake = handshake;
     this.#server = `${server.hostname.includes(":") ? `[${server.hostname}]` : server.hostname}:${server.port}`;
     this.#tlsContext = await handshake.prepare();
-    // Files may take longer than an attempt.
+    // Reading files may take longer than an attempt.
     if (this.#isGivenUp) throw new Error("the attempt was given up");
     this.#name = server.tlsName || server.hostname;
     await super.connect(server, options);
   }
 
   override startTLS(): Promise<TLSSocket> {
-    // Node checks a certificate against "localhost" where it is told no name.
+    // Without a name, Node checks a certificate against "localhost".
     const tls = { ...this.#tlsContext, host: this.#name, servername: isIP(this.#name) === 0 ? this.#name : "" };
     this.options = { ...this.options, tls } as ConnectionOptions;
     return super.startTLS();
@@ -82,7 +82,7 @@ class OwnTransport extends NodeTransport {
     };
     for (const bytes of this.yields) look(bytes);
     this.socket.on("data", look);
-    // The client waits for the PONG until the attempt has taken too long, unless the server says that it refuses.
+    // Without an error of the server, the client would wait for the PONG until the attempt times out.
     this.socket.prependListener("close", () => {
       if (this.#early === null) return;
       this.yields.push(Buffer.from(`-ERR '${endedEarly}'\r\n`));
@@ -113,7 +113,7 @@ class OwnTransport extends NodeTransport {
       });
       socket.once("close", () => reject(failure ?? new Error("the connection closed before it was established")));
       socket.once("connect", () => {
-        // Its listeners from here on are the client's.
+        // From here on the client adds its own listeners.
         socket.removeAllListeners();
         resolve(socket);
       });
@@ -121,8 +121,8 @@ class OwnTransport extends NodeTransport {
   }
 
   /**
-   * Also of a connection that was not made in time. The client forgets it, and its server may answer later: such a connection gets all
-   * messages once more, and when its server ends it the client takes the one in use for lost, and leaves that behind in turn.
+   * Also destroys a socket that did not connect in time. The client forgets it, and its server may answer later: such a connection would get all
+   * messages a second time. When its server ends it, the client takes the current connection for lost, and abandons that one in the same way.
    */
   override close(error?: Error): Promise<void> {
     this.#isGivenUp = true;
@@ -137,20 +137,20 @@ class OwnTransport extends NodeTransport {
     return words === undefined ? undefined : new AccessError(`closed the connection: ${words}`);
   }
 
-  /** Of a server that is silent. The client waits until all that it wrote has left, which is never when the server does not read. */
+  /** Called for a silent server. The client would wait until all that it wrote is sent, which never happens when the server does not read. */
   override disconnect(): void {
     if (this.connected) void this.close();
   }
 }
 
-/** As `connect` of the client, through the handshake. */
+/** As the client's `connect`, through the handshake. */
 export function connectThrough(handshake: Handshake, options: ConnectionOptions): Promise<NatsConnection> {
   setTransportFactory({ factory: () => new OwnTransport() });
   const { tls } = handshake.plan;
   const own: OwnOptions = {
     ...options,
     ...(tls === null ? {} : { tls: {} }),
-    // Names are looked up by the transport, which reports what fails.
+    // The transport looks up names, and reports failures.
     resolve: false,
     authenticator: handshake.authenticator,
     handshake,
@@ -161,19 +161,19 @@ export function connectThrough(handshake: Handshake, options: ConnectionOptions)
 const lineEnd = Buffer.from("\r\n");
 
 /**
- * Sends the first bytes of a memory's message, no more than the server takes, after all that the client has handed on so far. The
- * client's own `publish` copies a message into memory of its own, which cost a pod a third of its time.
+ * Sends the first bytes of a memory's message, at most the server's limit, after everything that the client has passed on so far. The client's own
+ * `publish` copies a message into memory of its own, which cost a pod a third of its time.
  *
- * @param to      the subject; where an answer is wanted, and a blank, the subject for it.
+ * @param to      the subject; if an answer is wanted, followed by a space and the subject for it.
  * @param onFree  called when the memory may be written again.
- * @returns false when it was not sent, and `onFree` will not be called: there is no connection, or none that we know how to write to.
+ * @returns false when it was not sent, and `onFree` will not be called: there is no connection, or not one that can be written to.
  */
 export function sendFrom(connection: NatsConnection, memory: MessageMemory, bytes: number, to: string, onFree: () => void): boolean {
   const { transport, connected } = (connection as NatsConnectionImpl).protocol;
   if (!connected || connection.isClosed() || !(transport instanceof NodeTransport) || transport.isClosed) return false;
   const whole = memory.between(Buffer.from(`PUB ${to} ${bytes}\r\n`), bytes, lineEnd);
   if (whole === null) return false;
-  // A failed write ends the connection, which its owner is told by itself.
+  // A failed write ends the connection, which reports this to its owner.
   transport.socket.write(whole, onFree);
   return true;
 }

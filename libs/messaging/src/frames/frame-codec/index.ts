@@ -1,4 +1,4 @@
-/** Frames of both versions, byte for byte: what travels on `nf.f1.>` and `nf.f2.>`, and back. */
+/** Frames of both versions, byte for byte: the requests on `nf.f1.>` and `nf.f2.>`, and their replies. */
 
 export { FrameSyntaxError, type FrameVersion, headerBytes } from "./layout.ts";
 export {

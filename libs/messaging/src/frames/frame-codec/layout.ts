@@ -1,5 +1,5 @@
 /**
- * What both kinds of frame share. All numbers are little-endian.
+ * The common layout of both kinds of frame. All numbers are little-endian.
  *
  *   0 u16 magic · 2 u8 version · 3 u8 flags · 4 u16 count of items · 6 u32 frame id · 10 u64 snapshot (0: none) · 18 items
  */
@@ -8,11 +8,11 @@ import { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "@netfacts/c
 
 export const requestMagic = 0x514e;
 export const replyMagic = 0x524e;
-/** Version 2 serves batches: its replies say once what replies next to each other share. Requests are the same in both. */
+/** Version 2 is for batches: what consecutive replies share is sent once. Requests are the same in both. */
 export type FrameVersion = 1 | 2;
 export const headerBytes = 18;
 
-/** A message that is no frame of a known version; says what is wrong, and at which byte. */
+/** A message that is not a frame of a known version; the text says what is wrong, and at which byte. */
 export class FrameSyntaxError extends Error {
   override readonly name = "FrameSyntaxError";
   readonly offset: number;
@@ -34,7 +34,7 @@ export interface FrameHeader {
 
 const noSnapshot: SnapshotNumber = { seconds: 0, digest: 0 };
 
-/** Of the snapshot that was met last: nearly every frame has the same, and neither way is short. */
+/** Cached number of the last snapshot: nearly every frame has the same one, and both conversions are slow. */
 let last = { id: "", number: noSnapshot };
 
 /** @throws RangeError */
@@ -63,23 +63,23 @@ export function writeHeader(bytes: Buffer, magic: number, { version, flags, coun
   return headerBytes;
 }
 
-/** Puts in the count of items, once that is known. */
+/** Writes the count of items when it is known. */
 export function writeCount(bytes: Buffer, count: number): void {
   bytes.writeUInt16LE(count, 4);
 }
 
-/** Reads from the front and never past the end. Every method throws `FrameSyntaxError` when what it reads is not all there. */
+/** Reads forwards and never past the end. Every method throws `FrameSyntaxError` if the data end too early. */
 export class FrameReader {
   readonly bytes: Buffer;
   offset = 0;
-  /** What `repeatedText` read last. */
+  /** The last result of `repeatedText`. */
   #repeated = { text: "", start: 0, end: 0 };
 
   constructor(message: Uint8Array) {
     this.bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   }
 
-  /** @param flagsKnown every other flag is an error. */
+  /** @param flagsKnown all other flags are an error. */
   header(magic: number, flagsKnown: number): FrameHeader {
     if (this.u16("magic") !== magic) throw new FrameSyntaxError("the magic is not that of this kind of frame", 0);
     const version = this.u8("version");
@@ -116,7 +116,7 @@ export class FrameReader {
     return this.bytes.subarray(start, start + length);
   }
 
-  /** Text whose UTF-8 is sound, as it comes back byte for byte. */
+  /** Text of valid UTF-8, so that encoding it again gives the same bytes. */
   text(length: number, what: string): string {
     const start = this.#skip(length, what);
     const end = start + length;
@@ -126,7 +126,7 @@ export class FrameReader {
     return this.bytes.toString("latin1", start, end);
   }
 
-  /** As `text`, where most items say the same: it is read once. */
+  /** As `text`, for a text that most items share: it is decoded once. */
   repeatedText(length: number, what: string): string {
     const { start, end, text } = this.#repeated;
     const isThere = this.offset + length <= this.bytes.length;
@@ -144,14 +144,14 @@ export class FrameReader {
     return this.bytes.toString("hex", start, start + length);
   }
 
-  /** Throws when anything follows. */
+  /** Throws when more bytes follow. */
   end(): void {
     if (this.offset !== this.bytes.length) throw new FrameSyntaxError("bytes after the last item", this.offset);
   }
 
   #unicode(start: number, end: number, what: string): string {
     const text = this.bytes.toString("utf8", start, end);
-    // The decoder replaces what is not sound by U+FFFD.
+    // The decoder replaces invalid bytes by U+FFFD.
     if (text.includes("\ufffd") && !Buffer.from(text).equals(this.bytes.subarray(start, end)))
       throw new FrameSyntaxError(`${what} is not UTF-8`, start);
     return text;

@@ -23,11 +23,11 @@ const partBytesWithoutTexts = 4 + 2 + 1 + 1 + 4 + 2 + 4;
 const partBytesAlike = 4 + 2 + 1 + 1 + 4;
 const nextBytes = 4;
 
-/** What one message says of one item. */
+/** The part of one message about one item. */
 export type ReplyPart =
   /** The reply, or its beginning. */
   | { readonly kind: "reply"; readonly id: number; readonly reply: ReplyItem; readonly more: boolean }
-  /** Goes on with the body, `offset` bytes after its beginning. */
+  /** Continues the body, `offset` bytes after its beginning. */
   | { readonly kind: "continued"; readonly id: number; readonly offset: number; readonly body: Uint8Array; readonly more: boolean }
   | { readonly kind: "not_yet"; readonly id: number };
 
@@ -46,7 +46,7 @@ export interface FailedFrame {
   readonly failed: true;
 }
 
-/** Bytes of a part in its frame, where it shares nothing with those before it. */
+/** Size of a part in its frame if it shares nothing with earlier parts. */
 export function replyPartBytes(part: ReplyPart, version: FrameVersion): number {
   if (part.kind === "not_yet") return partBytesWithoutTexts;
   if (part.kind === "continued") return partBytesWithoutTexts + part.body.length;
@@ -57,16 +57,16 @@ export function replyPartBytes(part: ReplyPart, version: FrameVersion): number {
   );
 }
 
-/** One message that parts are written into as they come, in memory that it is given. */
+/** One message to which parts are added, in memory from its caller. */
 export class ReplyFrameWriter {
   readonly #memory: Buffer;
   readonly #version: FrameVersion;
-  /** What a reply may be alike. */
+  /** The reply that later ones may be like. */
   #model: ReplyItem | null = null;
   #at: number;
   #count = 0;
 
-  /** @throws RangeError when the snapshot's id cannot travel. */
+  /** @throws RangeError when the snapshot's id cannot be encoded. */
   constructor(memory: Buffer, version: FrameVersion, frameId: number, snapshotId: string) {
     this.#memory = memory;
     this.#version = version;
@@ -78,21 +78,21 @@ export class ReplyFrameWriter {
     return this.#count;
   }
 
-  /** Bytes so far. */
+  /** Number of bytes so far. */
   get length(): number {
     return this.#at;
   }
 
-  /** Bytes that a part would add. */
+  /** Number of bytes that a part would add. */
   bytesOf(part: ReplyPart): number {
     const isAlike = part.kind === "reply" && this.#isAlike(part.reply, part.more);
     return isAlike ? partBytesAlike + part.reply.body.length : replyPartBytes(part, this.#version);
   }
 
   /**
-   * The memory must hold what `bytesOf` says of the part.
+   * Adds a part. The memory must have space for `bytesOf(part)`.
    *
-   * @throws RangeError when a number cannot travel; the message is then as it was.
+   * @throws RangeError when a number cannot be encoded; the message is then unchanged.
    */
   add(part: ReplyPart): void {
     if (part.kind === "reply" && this.#isAlike(part.reply, part.more))
@@ -116,8 +116,8 @@ export class ReplyFrameWriter {
 }
 
 /**
- * @param bytes at least the header's and what the parts take.
- * @throws RangeError when the snapshot's id or a number cannot travel.
+ * @param bytes at least the size of the header and of the parts.
+ * @throws RangeError when the snapshot's id or a number cannot be encoded.
  */
 export function encodeReplyFrame({ version, frameId, snapshotId, parts }: ReplyFrame, bytes: number): Buffer {
   const frame = Buffer.allocUnsafe(bytes);
@@ -157,12 +157,12 @@ export function decodeReplyFrame(message: Uint8Array): ReplyFrame | FailedFrame 
   return { version, frameId, snapshotId: snapshotId ?? "", parts };
 }
 
-/** Whether those that follow may be alike. */
+/** Whether later replies may refer to this one. */
 function isModel({ next }: ReplyItem, more: boolean): boolean {
   return !more && next === undefined;
 }
 
-/** Whether all but the body is the same. */
+/** Whether all fields except the body are equal. */
 function areAlike(one: ReplyItem, other: ReplyItem): boolean {
   return (
     one.etag === other.etag &&
@@ -187,7 +187,7 @@ function writePart(frame: Buffer, start: number, part: ReplyPart, version: Frame
   if (part.kind === "not_yet") return writeFields(frame, start, { ...bare, id: part.id, contentType: type.notYet });
   const more = part.more ? flag.more : 0;
   if (part.kind === "continued") {
-    // The place of max-age holds the offset: only the first piece of a body has caching.
+    // The field of max-age holds the offset: only the first piece of a body has caching data.
     const { id, offset, body } = part;
     return writeFields(frame, start, { ...bare, id, contentType: type.continued, flags: more, maxAgeSeconds: offset, body });
   }
@@ -214,7 +214,7 @@ function writePart(frame: Buffer, start: number, part: ReplyPart, version: Frame
 
 const nothing = new Uint8Array(0);
 
-/** One part as it stands in the frame. */
+/** One part in the form of the frame. */
 interface Fields {
   readonly id: number;
   readonly status: number;
@@ -229,7 +229,7 @@ interface Fields {
 
 const bare = { status: 0, flags: 0, maxAgeSeconds: 0, next: 0, etag: nothing, ending: nothing, body: nothing };
 
-/** Most replies of a frame have the same one. */
+/** Cached: most replies of a frame have the same ETag input. */
 let lastEtag = "";
 let lastEtagBytes: Uint8Array = nothing;
 

@@ -15,7 +15,7 @@ const budgetMsMax = 0xffff;
 const itemBytesWithoutTexts = 4 + 1 + 1 + 2 + 1 + 2;
 const traceBytes = 25;
 
-/** An item on its way: `budgetMs` is what is left of its time now. */
+/** An item to send: `budgetMs` is its remaining time now. */
 export interface OutgoingItem {
   readonly id: number;
   readonly item: RequestItem;
@@ -34,9 +34,9 @@ export interface RequestFrame {
 const codes = new Map<string, number>(Object.values(operations).map(({ name, code }) => [name, code]));
 
 /**
- * Bytes of an item in its frame.
+ * Size of an item in its frame.
  *
- * @throws RangeError for an item that cannot travel: unknown operation, request id or trace context of another form, query > 65,535 bytes.
+ * @throws RangeError for an item that cannot be encoded: unknown operation, invalid request id or trace context, query > 65,535 bytes.
  */
 export function requestItemBytes({ op, requestId, traceparent, query }: RequestItem): number {
   codeOf(op);
@@ -47,7 +47,7 @@ export function requestItemBytes({ op, requestId, traceparent, query }: RequestI
   return itemBytesWithoutTexts + (traceparent === null ? 0 : traceBytes) + requestId.length + queryBytes;
 }
 
-/** @param bytes the header's and `requestItemBytes` of every item. */
+/** @param bytes the size of the header plus `requestItemBytes` of every item. */
 export function encodeRequestFrame(
   version: FrameVersion,
   frameId: number,
@@ -105,7 +105,7 @@ function readItem(reader: FrameReader): RequestItem {
   return { op: operationByCode(code) ?? `op-${code}`, query, requestId, traceparent, budgetMs };
 }
 
-/** The items of a batch share one. */
+/** Cached: the items of a batch share one id. */
 let lastRequestId = "";
 
 function isRequestId(text: string): boolean {
