@@ -1,9 +1,9 @@
 /**
- * The last active admin key stays, also when several are ended at the same moment, and without transactions.
+ * Keeps the last active admin key, even if several are ended at the same moment, and without transactions.
  *
- * Whoever wants to end an admin key marks it first (`steppingDown`), and then looks for another one that stays. The end is written over the
- * marked version only. So of two that end each other's key, whichever looks second finds the first marked or ended; and a mark that
- * somebody took away, or a process that died after marking, only makes that change start again. No clock is involved.
+ * To end an admin key, a process marks it first (`steppingDown`), and then looks for another one that stays. The end is written only over the marked
+ * version. So if two processes end each other's key, the one that looks second finds the first key marked or ended. If a mark was removed by another
+ * process, the change starts again; so does a change whose process died after marking. No clock is involved.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,9 +13,9 @@ import type { KeyStore } from "./key-store.ts";
 type Keys = Pick<KeyStore, "keys">;
 type IsEnough = (key: KeyRecord) => boolean;
 
-/** Keys that are read at a time: those that were replaced or have expired are active still, and of a rotation by plan they are many. */
+/** Keys of one read: keys that were replaced or have expired are still active, and after a rotation by plan there are many. */
 const keysRead = 100;
-/** After so many rounds of all stepping down at once, marks of others are taken away: one may be that of a process that died. */
+/** After this many rounds in which all keys are stepping down, marks of others are removed: one may be left by a process that died. */
 const patience = 4;
 const pauseMsMax = 50;
 
@@ -23,11 +23,11 @@ export type StepDown =
   /** The key as it is marked now: its end may be written over this version. */
   | { readonly outcome: "may-end"; readonly key: KeyRecord }
   | { readonly outcome: "last"; readonly key: KeyRecord }
-  /** Somebody changed it meanwhile. */
+  /** Somebody changed the key meanwhile. */
   | { readonly outcome: "conflict" };
 
 /**
- * Prepares the end of an admin key, or what comes near it (`admin-loss.ts`).
+ * Prepares the end of an admin key, or a similar loss (`admin-loss.ts`).
  *
  * @param isEnough  whether operators can use this key instead.
  */
@@ -38,7 +38,7 @@ export async function stepDown({ keys }: Keys, found: KeyRecord, isEnough: IsEno
     if (marked.outcome !== "updated") return { outcome: "conflict" };
     const others = (await operatorKeys({ keys }, isEnough)).filter(({ id }) => id !== key.id);
     if (others.some(({ steppingDown }) => !steppingDown)) return { outcome: "may-end", key: marked.key };
-    // All others are on their way out: the first by id may have its way at once, so that one of them does.
+    // All others are stepping down, too: the first by id may end at once, so that one of the changes succeeds.
     if (others.length > 0 && (round >= patience || others.every(({ id }) => key.id < id)) && (await keepOne({ keys }, others, isEnough))) {
       return { outcome: "may-end", key: marked.key };
     }
@@ -61,7 +61,7 @@ async function operatorKeys({ keys }: Keys, isEnough: IsEnough): Promise<KeyReco
   }
 }
 
-/** Takes the mark off one of these, so that its end must begin again. */
+/** Removes the mark of one of these keys, so that its end must start again. */
 async function keepOne({ keys }: Keys, marked: readonly KeyRecord[], isEnough: IsEnough): Promise<boolean> {
   for (const { id, version } of marked) {
     const kept = await keys.update(id, version, { steppingDown: false });
@@ -70,7 +70,7 @@ async function keepOne({ keys }: Keys, marked: readonly KeyRecord[], isEnough: I
   return false;
 }
 
-/** Two that fail each other's writes must not do so in step. */
+/** Waits for a random time: two processes that make each other's writes fail must not repeat them in step. */
 export async function pause(): Promise<void> {
   await sleep(Math.random() * pauseMsMax);
 }

@@ -1,12 +1,12 @@
-/** What a change of an admin key takes from operators: the key itself, its time, or its use from where the operator is. */
+/** The loss that a change of an admin key means for operators: the key itself, its time, or its use from the operator's network. */
 
 import { containsPrefix, hostPrefix, type Prefix, parseAddress, parsePrefix, plainPrefix } from "@netfacts/address";
 import type { KeyRecord } from "./key-repository.ts";
 
 export interface AdminLoss {
   /**
-   * - `key`: it lets no operator in any more
-   * - `networks`: it cannot be used from the operator's address any more; if that is unknown, from one of its networks
+   * - `key`: it no longer admits any operator
+   * - `networks`: it can no longer be used from the operator's address; if that is unknown, from one of its networks
    * - `time`: it expires, or earlier than before
    */
   readonly of: "key" | "networks" | "time";
@@ -14,16 +14,16 @@ export interface AdminLoss {
   readonly isMadeUpBy: (other: KeyRecord) => boolean;
 }
 
-/** Whether this key lets an operator in at `now`, and goes on to do so: a rotated one ends soon. */
+/** Whether this key admits an operator at `now`, and goes on doing so: a rotated one ends soon. */
 export function admitsOperators(key: KeyRecord, now: number): boolean {
   const { state, scopes, expiresAt, validUntil } = key;
   return state === "active" && scopes.includes("admin") && validUntil === null && (expiresAt === null || expiresAt > now);
 }
 
 /**
- * What operators lose at most by this change; null: nothing.
+ * The greatest loss of operators by this change; null: there is none.
  *
- * @param address  of the operator who makes it, as text; null or no address: unknown.
+ * @param address  of the operator who makes the change, as text; null or not an address: unknown.
  */
 export function adminLoss(before: KeyRecord, after: KeyRecord, now: number, address: string | null): AdminLoss | null {
   if (!admitsOperators(before, now)) return null;
@@ -38,7 +38,7 @@ export function adminLoss(before: KeyRecord, after: KeyRecord, now: number, addr
   };
 }
 
-/** Whether the operator cannot use a key with the networks `after` as one with `before`. */
+/** Whether the networks `after` exclude the operator although `before` did not. */
 function shutsOut(before: readonly string[], after: readonly string[], address: string | null): boolean {
   const isNarrower = after.length > 0 && !(before.length > 0 && before.every((cidr) => after.some((wide) => containsNetwork(wide, cidr))));
   if (!isNarrower) return false;

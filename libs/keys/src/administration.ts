@@ -1,4 +1,4 @@
-/** What operators do to keys and plans, from wherever: checked, audited, told. Whether they may is for the caller to know. */
+/** The operators' changes of keys and plans, from any source: checked, audited and announced. The caller checks permissions. */
 
 import { createHash } from "node:crypto";
 import type { AuditAction } from "@netfacts/contracts";
@@ -13,46 +13,46 @@ import { buildKeyRecord, defaultPlan, disableKey, enableKey, revokeKey, updateKe
 import type { PlanRecord } from "./plan-repository.ts";
 import { checkRotation, type RotateOptions, type RotateOutcome, rotateKey } from "./rotate.ts";
 
-/** Who does it, from where, with which key; as in the audit. */
+/** The operator, the address, and the key, as in the audit. */
 export interface Operator {
   readonly actor: string;
   readonly address: string | null;
   readonly keyId: string | null;
 }
 
-/** What changed, for the broadcast. */
+/** A change, for the broadcast. */
 export type ControlChange = { readonly keyId: string; readonly version: number } | { readonly plan: string; readonly version: number };
 
 export interface AdministrationOptions {
   readonly store: Pick<KeyStore, "keys" | "plans" | "audit" | "idempotency">;
   readonly pepper: Pepper | null;
-  /** Called after each write that others must hear of. */
+  /** Called after each write that other processes must learn of. */
   readonly changed: (change: ControlChange) => void;
-  /** Unix milliseconds. Default: the time. */
+  /** Unix milliseconds. Default: the current time. */
   readonly now?: () => number;
 }
 
-/** An Idempotency-Key, and a digest of the whole request that it came with. */
+/** An Idempotency-Key, and a digest of the whole request that used it. */
 export interface Idempotency {
   readonly key: string;
   readonly bodyHash: string;
 }
 
-/** The Idempotency-Key was used for another request before. */
+/** The Idempotency-Key was used before, for another request. */
 export class IdempotencyConflict extends Error {
   override readonly name = "IdempotencyConflict";
 }
 
 export interface CreateOutcome {
   readonly key: KeyRecord;
-  /** Null: the same request made this key before, and its answer showed the secret. */
+  /** Null: the same request created this key before, and its answer showed the secret. */
   readonly secret: string | null;
 }
 
-/** `unwritten`: the plan `default` while nobody wrote it, which is what a deletion leaves. */
+/** `unwritten`: the plan is `default` and was never written, which is the state after a deletion. */
 export type DeletePlanOutcome = "deleted" | "unwritten" | "absent" | "in-use";
 
-/** What the Idempotency-Key of a change of state stands for: a change that was begun, and one that came to its end. */
+/** States of the Idempotency-Key of a change of state: the change was begun, or was completed. */
 const begun = "begun";
 const made = "made";
 
@@ -61,8 +61,8 @@ type KeyAction = "disable" | "enable" | "revoke";
 const idempotencyMs = 86_400_000;
 
 /**
- * Every change is written into the audit first: where that fails, nothing is changed. An entry's `details.version` is the version that the
- * key or plan has by it. Methods reject with `KeySpecError` for what makes no sense, `IdempotencyConflict`, and `StoreError`.
+ * Every change is written to the audit first: if that fails, nothing is changed. An entry's `details.version` is the version of the key or plan after
+ * the change. Methods reject with `KeySpecError` for invalid input, `IdempotencyConflict`, and `StoreError`.
  */
 export class Administration {
   readonly #store: AdministrationOptions["store"];
@@ -85,13 +85,13 @@ export class Administration {
     if (target !== text.id) {
       const made = await this.#store.keys.find(target);
       if (made !== null) return { key: made, secret: null };
-      // Its first request did not come to its end: the key is made now, under the id that is claimed for it.
+      // The first request was not completed: the key is created now, with the id of its claim.
       text = generateKeyText(text.environment, target);
       record = buildKeyRecord(spec, text, this.#pepper, this.#now());
     }
     await this.#note(by, "key.create", text.id, auditKey(record));
     if ((await this.#store.keys.insert(record)) === "exists") {
-      // Of two equal requests at a time the other one was first; ids that are drawn do not meet.
+      // An equal request at the same time was first; random ids do not collide.
       const made = await this.#store.keys.find(text.id);
       return { key: made ?? record, secret: null };
     }
@@ -112,8 +112,8 @@ export class Administration {
   }
 
   /**
-   * `unchanged` also where the request of this Idempotency-Key was carried out before: the key is as later changes left it. A request whose end nobody
-   * knows, as of a process that died, is carried out again.
+   * Also `unchanged` if the request of this Idempotency-Key was carried out before; the key is then as later changes left it. A request with an
+   * unknown outcome, for example because its process died, is carried out again.
    */
   async setKeyState(by: Operator, id: string, action: KeyAction, force = false, idempotency?: Idempotency): Promise<KeyOutcome> {
     const key = idempotency === undefined ? null : await this.#store.keys.find(id);
@@ -130,7 +130,7 @@ export class Administration {
     if (idempotency === undefined) return outcome;
     const claim = { id: claimId(by, idempotency), bodyHash: idempotency.bodyHash };
     if (outcome.outcome === "changed" || outcome.outcome === "unchanged") await this.#store.idempotency.settle({ ...claim, target: made });
-    // What was refused may be asked again with the same Idempotency-Key, also with `force`.
+    // A refused request may be repeated with the same Idempotency-Key, also with `force`.
     else await this.#store.idempotency.release(claim);
     return outcome;
   }
@@ -142,7 +142,7 @@ export class Administration {
     idempotency?: Idempotency,
   ): Promise<RotateOutcome> {
     const now = this.#now();
-    // An Idempotency-Key stands for no request that was refused for what it says.
+    // Checked before the claim: an invalid request must not use up the Idempotency-Key.
     checkRotation(options, now);
     const drawn = generateKeyText("live").id;
     const successorId = idempotency === undefined ? drawn : await this.#claim(by, idempotency, drawn);
@@ -181,7 +181,7 @@ export class Administration {
     return plan;
   }
 
-  /** A plan that keys refer to stays; `default` may go at any time, as there is always one. Revoked keys do not count. */
+  /** A plan that keys refer to is not deleted; `default` may be deleted at any time, as there is always one. Revoked keys do not count. */
   async deletePlan(by: Operator, name: string): Promise<DeletePlanOutcome> {
     const plan = await this.#store.plans.find(name);
     const absent = name === defaultPlan ? "unwritten" : "absent";
@@ -205,7 +205,7 @@ export class Administration {
     throw new KeySpecError([specFault("plan", "is not the name of a plan")]);
   }
 
-  /** What this Idempotency-Key stands for: `target`, or that of an earlier request. */
+  /** The target of this Idempotency-Key: `target`, or that of an earlier request. */
   async #claim(by: Operator, idempotency: Idempotency, target: string): Promise<string> {
     const now = this.#now();
     const { bodyHash } = idempotency;

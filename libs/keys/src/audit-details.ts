@@ -1,15 +1,15 @@
-/** What the audit says of a change, in the names of the HTTP API; never a hash, let alone a secret. */
+/** The audit's description of a change, with the names of the HTTP API; never a hash or a secret. */
 
 import type { KeyLimits, KeyRecord } from "./key-repository.ts";
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** The whole of a key that is new. */
+/** All members of a new key. */
 export function auditKey(key: KeyRecord): Shown {
   return { ...shownKey(key), version: key.version };
 }
 
-/** What differs, from and to. */
+/** The members that differ, with their values before and after. */
 export function auditChanges(before: KeyRecord, after: KeyRecord): Shown {
   const [from, to] = [shownKey(before), shownKey(after)];
   const changes = Object.keys(to)

@@ -1,4 +1,7 @@
-/** One change of one key: read, decided, noted, and written over what was read; repeated while others are quicker. */
+/**
+ * One change of one key: reads it, decides, notes the change, and writes it over the version that was read; repeats this if another writer was
+ * quicker.
+ */
 
 import { pause, stepDown } from "./admin-guard.ts";
 import { type AdminLoss, adminLoss } from "./admin-loss.ts";
@@ -6,30 +9,30 @@ import type { KeyEdit, KeyRecord } from "./key-repository.ts";
 import type { KeyStore } from "./key-store.ts";
 
 export interface ChangeOptions {
-  /** Also the last active admin key. Default: false. */
+  /** Allows the change even for the last active admin key. Default: false. */
   readonly force?: boolean;
-  /** Unix milliseconds. Default: the time. */
+  /** Unix milliseconds. Default: the current time. */
   readonly now?: number;
-  /** Address of the operator, whom new networks must not shut out. Default: null, unknown. */
+  /** Address of the operator, which new networks must not exclude. Default: null, unknown. */
   readonly address?: string | null;
   /**
-   * Called just before the key is written, with what it is and what it becomes. When it rejects, nothing is written; when another writer is
-   * quicker after it, it is called again with what is then to be written.
+   * Called just before the key is written, with the key before and after the change. If it rejects, nothing is written. If another writer is quicker,
+   * it is called again with the new values.
    */
   readonly beforeWrite?: (before: KeyRecord, after: KeyRecord) => Promise<void>;
 }
 
 export type KeyOutcome<Refusal extends string = never> =
-  /** `unchanged`: it was so already. */
+  /** `unchanged`: there was nothing to change. */
   | { readonly outcome: "changed" | "unchanged"; readonly key: KeyRecord }
   | { readonly outcome: "absent" }
   /** Revoked is final. */
   | { readonly outcome: "revoked"; readonly key: KeyRecord }
-  /** It is the last active admin key, `force` was not given, and this is what operators would lose. */
+  /** It is the last active admin key, and `force` was not given; `loss` is what operators would lose. */
   | { readonly outcome: "last-admin"; readonly key: KeyRecord; readonly loss: AdminLoss["of"] }
   | { readonly outcome: Refusal; readonly key: KeyRecord };
 
-/** @param decide  what is to change; null: it is so already; text: why it may not be. Called again when another writer was quicker. */
+/** @param decide  the change; null: there is nothing to change; text: the reason for a refusal. Called again when another writer was quicker. */
 export async function changeKey<Refusal extends string = never>(
   store: Pick<KeyStore, "keys">,
   id: string,
@@ -55,7 +58,7 @@ export async function changeKey<Refusal extends string = never>(
       }
       key = step.key;
     }
-    // Whatever mark there was is over, too: one of a process that died does not stay.
+    // Removes the mark as well, also one that was left by a process that died.
     const whole: KeyEdit = key.steppingDown ? { ...change, steppingDown: false } : change;
     await options.beforeWrite?.(found, { ...key, ...whole, version: key.version + 1 });
     const update = await store.keys.update(id, key.version, whole);

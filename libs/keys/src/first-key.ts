@@ -1,4 +1,4 @@
-/** The first key of an installation: made once, whatever happens between its two writes (docs/design/protocols.md#keys). */
+/** The first key of an installation: created once, whatever happens between its two writes (docs/design/protocols.md#keys). */
 
 import { type Scope, scopes } from "@netfacts/contracts";
 import { auditKey } from "./audit-details.ts";
@@ -16,18 +16,18 @@ export interface FirstKeyOptions {
   /** Default: `readScopes`. */
   readonly scopes?: readonly Scope[];
   readonly pepper?: Pepper | null;
-  /** The key itself, from a secret of the cluster; made here when absent. */
+  /** The key itself, from a secret of the cluster; generated if absent. */
   readonly key?: string;
 }
 
 /**
- * Makes the first key.
+ * Creates the first key.
  *
- * Marker first, then the key: a start that died in between leaves a marker without its key, which the next start completes
- * under the same id; a marker with its key is final, whatever that key's state is now, and whatever key is given.
+ * Writes the marker first, then the key. If a start dies in between, its marker has no key, and the next start creates it with the same id. A marker
+ * with its key is final, whatever the state of that key, and whatever key is given.
  *
- * @returns the key with its secret when this call made it; null when the installation had its first key before.
- * @throws KeySpecError for a given key that is none, or that is not the one with which an unfinished start began.
+ * @returns the key with its secret if this call created it; null if the installation already had its first key.
+ * @throws KeySpecError for an invalid given key, or one that is not that of the unfinished start.
  */
 export async function createFirstKey(
   store: Pick<KeyStore, "keys" | "bootstrap" | "audit">,

@@ -1,8 +1,8 @@
 /**
- * @netfacts/keys: what a key is and how it lives, over the repositories that it declares.
+ * @netfacts/keys: keys and their life cycle, over the repositories that this library declares.
  *
- * Operators change keys through `Administration` alone, which checks, audits and announces each change; an installation gets its first key by
- * `createFirstKey`. The functions of single changes are for programs that hold a store and have no operator, such as tests and benchmarks.
+ * Operators change keys only through `Administration`, which checks, audits and announces each change; an installation gets its first key by
+ * `createFirstKey`. The functions of single changes are for programs that have a store and no operator, such as tests and benchmarks.
  */
 
 export {

@@ -3,7 +3,7 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { KeyRecord } from "./key-repository.ts";
 
-/** A secret outside the store, so that a stolen store alone cannot even confirm a guessed key. */
+/** A secret outside the store: without it, a stolen store cannot even confirm a guessed key. */
 export interface Pepper {
   readonly id: string;
   readonly secret: string;
@@ -14,12 +14,12 @@ export function hashKey(text: string, pepper: Pepper | null): Pick<KeyRecord, "h
   return { hash: createHmac("sha256", pepper.secret).update(text).digest("hex"), hashAlgorithm: "hmac-sha256", pepperId: pepper.id };
 }
 
-/** Any hash of the right length: compared with when the id is unknown, so that both cases cost the same. */
+/** Any hash of the right length. It is compared with if the id is unknown, so that both cases cost the same. */
 const noHash = "0".repeat(64);
 
 /**
- * Whether the text is the key of this record; constant time. A record of null (unknown id) takes the same steps and is false,
- * and so is a pepper that is not at hand.
+ * Whether the text is the key of this record; constant time. A record of null (unknown id) takes the same steps and gives false, and so does a pepper
+ * that is not configured.
  */
 export function secretMatches(
   text: string,

@@ -1,10 +1,10 @@
-/** Keys as they are stored: never the secret, only its hash. */
+/** Stored keys: never the secret, only its hash. */
 
 import type { Scope } from "@netfacts/contracts";
 
 export type KeyEnvironment = "live" | "test";
 
-/** `expired` is no state: it follows from `expiresAt`. `revoked` is final. */
+/** `expired` is not a state: it follows from `expiresAt`. `revoked` is final. */
 export type KeyState = "active" | "disabled" | "revoked";
 
 /** At most `limit` requests per fixed window of `windowSeconds`. */
@@ -18,7 +18,7 @@ export interface MonthLimit {
   readonly limit: number;
 }
 
-/** At most `limit` requests that are being answered at a time. */
+/** At most `limit` requests at the same time. */
 export interface ConcurrencyLimit {
   readonly limit: number;
 }
@@ -36,7 +36,7 @@ export interface KeyRecord {
   /** Lower-case hexadecimal of the whole key's hash. */
   readonly hash: string;
   readonly hashAlgorithm: "sha256" | "hmac-sha256";
-  /** Which pepper made the HMAC; null for plain SHA-256. */
+  /** Id of the pepper of the HMAC; null for plain SHA-256. */
   readonly pepperId: string | null;
   readonly environment: KeyEnvironment;
   readonly lastFour: string;
@@ -44,24 +44,24 @@ export interface KeyRecord {
   readonly scopes: readonly Scope[];
   /** Canonical CIDR text; empty = every address. */
   readonly allowedCidrs: readonly string[];
-  /** A plan that is not there (any more) counts as `default`. */
+  /** A plan that does not exist (any more) counts as `default`. */
   readonly plan: string;
   /** Own limits; null = those of the plan. */
   readonly rate: RateLimit | null;
   readonly month: MonthLimit | null;
   readonly concurrency: ConcurrencyLimit | null;
-  /** What its usage is counted under: its own id, or the bucket that it took over by rotation. */
+  /** Its usage is counted under this: its own id, or the bucket that it inherited by rotation. */
   readonly bucket: string;
   readonly state: KeyState;
   readonly createdAt: number;
   readonly expiresAt: number | null;
-  /** Set by rotation: the id of the successor, when that was, and until when this key still works. */
+  /** Set by rotation: the id of the successor, the time of the rotation, and the time until which this key still works. */
   readonly replacedBy: string | null;
   readonly rotatedAt: number | null;
   readonly validUntil: number | null;
-  /** Somebody is about to take its being an admin key away: until that is decided nobody may count on it (`keys/admin-guard.ts`). */
+  /** Somebody is about to end it as an admin key: until that is decided, nobody may rely on it (`keys/admin-guard.ts`). */
   readonly steppingDown: boolean;
-  /** 1 at creation, one more at each change. */
+  /** 1 at creation; increases by one with each change. */
   readonly version: number;
 }
 
@@ -87,17 +87,17 @@ export type KeyEdit = Partial<
 
 export type KeyUpdate =
   | { readonly outcome: "updated"; readonly key: KeyRecord }
-  /** Somebody else changed it since `version`; `key` is what it is now. */
+  /** Somebody else changed it since `version`; `key` is its current state. */
   | { readonly outcome: "conflict"; readonly key: KeyRecord }
   | { readonly outcome: "absent" };
 
-/** What a key is hashed to, and with which pepper. */
+/** The hash of a key, and the pepper used. */
 export type KeyHash = Pick<KeyRecord, "hash" | "hashAlgorithm" | "pepperId">;
 
-/** A page of keys, oldest first, then by id. Filters that are absent admit every key. */
+/** A page of keys, oldest first, then by id. Absent filters match every key. */
 export interface KeyQuery {
   readonly limit: number;
-  /** The last key of the page before. */
+  /** The last key of the previous page. */
   readonly after?: Pick<KeyRecord, "createdAt" | "id">;
   readonly plan?: string;
   readonly scope?: Scope;
@@ -105,7 +105,7 @@ export interface KeyQuery {
 }
 
 export interface KeyRepository {
-  /** `exists` = the id is taken; nothing was written. A written key survives a power cut. */
+  /** `exists` = the id is taken; nothing was written. A written key survives a power failure. */
   insert(key: KeyRecord): Promise<"inserted" | "exists">;
   find(id: string): Promise<KeyRecord | null>;
   /** Every key, oldest first, then by id. */
@@ -114,8 +114,8 @@ export interface KeyRepository {
   /** Writes the change only if the key still has this version. */
   update(id: string, version: number, change: KeyEdit): Promise<KeyUpdate>;
   /**
-   * Replaces the hash by another one of the same key (another pepper), only where it still is `from`. The version stays, and nobody is
-   * told: to readers the key is the same.
+   * Replaces the hash by another one of the same key (with another pepper), only if it still is `from`. The version is unchanged, and nobody is
+   * informed: for readers the key is the same.
    *
    * @returns whether it was replaced.
    */

@@ -1,4 +1,4 @@
-/** What a key or a plan is asked to be, checked whole: every fault at once. */
+/** The requested members of a key or a plan, checked as a whole: every fault is reported at once. */
 
 import { formatPrefix, hostPrefix, parseAddress, parsePrefix, plainPrefix } from "@netfacts/address";
 import { keyBounds, type Scope } from "@netfacts/contracts";
@@ -19,26 +19,26 @@ export interface NewKey {
   readonly expiresAt?: number | null;
 }
 
-/** What may be changed of a key; absent members stay as they are. */
+/** Changeable members of a key; absent members stay unchanged. */
 export type KeyPatch = Partial<Omit<NewKey, "environment">>;
 
 const { labelCharsMax, allowedCidrsMax, limitMax, windowSecondsMax, concurrencyMax } = keyBounds;
-/** A mark of direction makes the text beside a label, in a list or log, read otherwise than it is. Joiners stay: scripts need them. */
+/** Direction marks could change how the text next to a label is read in a list or log. Joiners are allowed: some scripts need them. */
 const unshownInLabels = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const planNamePattern = new RegExp(keyBounds.planName);
 
 export interface SpecFault {
-  /** As the HTTP API names it: `allowed_cidrs[1]`. */
+  /** The name in the HTTP API: `allowed_cidrs[1]`. */
   readonly field: string;
-  /** Without the field. */
+  /** The message, without the field. */
   readonly message: string;
-  /** What would be right, where that is known. */
+  /** The right value, if it is known. */
   readonly suggestion: string | null;
-  /** The whole as a sentence for people. */
+  /** The whole fault as a sentence for people. */
   readonly sentence: string;
 }
 
-/** `faults` has one sentence for each thing that is wrong, `items` the same for programs. */
+/** `faults` has one sentence for each fault, `items` the same for programs. */
 export class KeySpecError extends Error {
   readonly items: readonly SpecFault[];
 
@@ -53,7 +53,7 @@ export class KeySpecError extends Error {
   }
 }
 
-/** @param name  the field as people call it. */
+/** @param name  the name of the field for people. */
 export function specFault(field: string, message: string, name: string = field, suggestion: string | null = null): SpecFault {
   const sentence = `${name}: ${message}${suggestion === null ? "" : `; did you mean ${suggestion}?`}`;
   return { field, message, suggestion, sentence };
@@ -64,7 +64,7 @@ export function checkNewKey(spec: NewKey, now: number): readonly string[] {
   return checkKey(spec, spec.environment ?? "live", now);
 }
 
-/** Checks the members that are there. @returns the allowed CIDRs in canonical text; @throws KeySpecError */
+/** Checks the members that are present. @returns the allowed CIDRs in canonical text; @throws KeySpecError */
 export function checkKey(spec: KeyPatch, environment: KeyEnvironment, now: number): readonly string[] {
   const faults: SpecFault[] = [];
   const { label, scopes, plan, expiresAt, allowedCidrs: cidrs = [] } = spec;

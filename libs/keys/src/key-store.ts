@@ -1,4 +1,4 @@
-/** What the life of keys needs of a store; `Store` of @netfacts/storage is one. */
+/** The repositories that the life cycle of keys needs; `Store` of @netfacts/storage has them. */
 
 import type { AuditRepository } from "./audit-repository.ts";
 import type { BootstrapRepository } from "./bootstrap-repository.ts";

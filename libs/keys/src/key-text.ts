@@ -14,34 +14,34 @@ const checksumLength = 6;
 const pattern = /^nf_(live|test)_([0-9A-HJKMNP-TV-Z]{8})_[0-9A-Za-z]{38}$/;
 
 export interface KeyText {
-  /** The whole key, secret included: for hashing, and for showing once. */
+  /** The whole key, including the secret: for hashing, and for showing it once. */
   readonly text: string;
   readonly environment: KeyEnvironment;
   readonly id: string;
 }
 
-/** Makes a key; with `id` one for a record whose id is already decided. */
+/** Generates a key; `id`: for a record whose id is already decided. */
 export function generateKeyText(environment: KeyEnvironment, id: string = randomText(idAlphabet, idLength)): KeyText {
   const body = `nf_${environment}_${id}_${randomText(base62, secretLength)}`;
   return { text: body + checksum(body), environment, id };
 }
 
-/** Null unless shape and checksum are right, so that typing errors and random text cost no store read. */
+/** Null unless form and checksum are right, so that typing errors and random text cost no store read. */
 export function parseKeyText(text: string): KeyText | null {
   const match = pattern.exec(text);
   if (match === null) return null;
   const end = text.length - checksumLength;
   if (text.slice(end) !== checksum(text.slice(0, end))) return null;
-  // Both groups take part in every match.
+  // Both groups are part of every match.
   return { text, environment: match[1] as KeyEnvironment, id: match[2] as string };
 }
 
-/** What is wrong with a text that `parseKeyText` does not take. Anybody can tell without the store. */
+/** The fault of a text that `parseKeyText` refuses. It can be found without the store. */
 export function keyTextFault(text: string): "form" | "checksum" {
   return pattern.test(text) ? "checksum" : "form";
 }
 
-/** How a key is shown after its creation: `nf_live_7Q9M3W8K_…x4Pq`. */
+/** The form in which a key is shown after its creation: `nf_live_7Q9M3W8K_…x4Pq`. */
 export function displayKey(key: Pick<KeyRecord, "environment" | "id" | "lastFour">): string {
   return `nf_${key.environment}_${key.id}_…${key.lastFour}`;
 }

@@ -1,4 +1,4 @@
-/** Management of keys: what the command line and the operator's routes do to the store. Carries no permission rules of callers. */
+/** Management of keys: the changes that the command line and the operator's routes make in the store. The caller checks permissions. */
 
 import { isDeepStrictEqual } from "node:util";
 import { type ChangeOptions, changeKey, type KeyOutcome } from "./change-key.ts";
@@ -23,7 +23,7 @@ export async function createKey(store: Keys, spec: NewKey, pepper: Pepper | null
   for (;;) {
     const text = generateKeyText(spec.environment ?? "live");
     const key = buildKeyRecord(spec, text, pepper);
-    // Two keys of one id are next to impossible (2^40 ids), and cost one more turn.
+    // Two keys with one id are next to impossible (2^40 ids); the loop then generates another one.
     if ((await store.keys.insert(key)) === "inserted") return { key, secret: text.text };
   }
 }
@@ -72,7 +72,7 @@ function changeState(store: Keys, id: string, state: KeyState, options: ChangeOp
 }
 
 /**
- * Changes what a key may do, from where, how much and how long. What is null of its limits becomes that of the plan.
+ * Changes the scopes, networks, limits or expiry of a key. A limit of null becomes that of the plan.
  *
  * @throws KeySpecError with every fault of `patch`.
  */

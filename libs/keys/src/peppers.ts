@@ -1,11 +1,11 @@
-/** Peppers as they are configured: several while one replaces another. */
+/** Configured peppers: several while one replaces another. */
 
 import type { Pepper } from "./key-hash.ts";
 
 export interface Peppers {
-  /** The one that new hashes are made with; null: none, plain SHA-256. */
+  /** The pepper of new hashes; null: none, plain SHA-256. */
   readonly current: Pepper | null;
-  /** Secret by id, of all that keys may have been hashed with. */
+  /** Secret by id, of all peppers that keys may have been hashed with. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
@@ -13,9 +13,9 @@ const pepperCharsMin = 32;
 const idPattern = /^[A-Za-z0-9_-]{1,32}$/;
 
 /**
- * Reads `id:secret`, one a line or separated by commas; the first is the current one. Lines that begin with `#` are comments.
+ * Reads `id:secret`, one per line or separated by commas; the first is the current one. Lines that begin with `#` are comments.
  *
- * @returns what is wrong in `faults`, by number of the entry and never with a part of a secret.
+ * @returns `faults` by the number of the entry, never with a part of a secret.
  */
 export function readPeppers(text: string): { readonly peppers: Peppers; readonly faults: readonly string[] } {
   const entries = text

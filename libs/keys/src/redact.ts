@@ -1,14 +1,14 @@
-/** Keys out of text and JSON that is to be kept. */
+/** Removes keys from text and JSON before it is stored. */
 
 import { displayKey } from "./key-text.ts";
 
-/** Looser than a key's form, so that one with a typing error is no exception. */
+/** Looser than the form of a key, so that a key with a typing error is redacted too. */
 const anyKey = /nf_(live|test)_([0-9A-Za-z]{8})_[0-9A-Za-z]*/g;
 
-/** The value with every key in its texts, names of members included, as it may be shown; anything that is no JSON becomes null. */
+/** The value with every key in its texts, including names of members, in its shown form; a value that is not JSON becomes null. */
 export function withoutKeys(value: unknown): unknown {
   const json = JSON.stringify(value ?? null) ?? "null";
-  // Keys consist of letters that JSON writes as they are.
+  // Keys consist of characters that JSON does not escape.
   return JSON.parse(redactText(json)) as unknown;
 }
 

@@ -1,4 +1,4 @@
-/** Rotation: a successor with the same scopes, limits and usage, while the old key works on for a time. */
+/** Rotation: a successor with the same scopes, limits and usage, while the old key still works for some time. */
 
 import { isDeepStrictEqual } from "node:util";
 import { type ChangeOptions, changeKey } from "./change-key.ts";
@@ -12,26 +12,26 @@ const overlapDefaultMs = 86_400_000;
 const overlapMaxMs = 30 * 86_400_000;
 
 export interface RotateOptions extends Omit<ChangeOptions, "beforeWrite" | "force"> {
-  /** How long the old key works on: 0 to 30 days; default: a day. */
+  /** Time that the old key still works: 0 to 30 days; default: a day. */
   readonly overlapMs?: number;
-  /** When the successor expires, Unix milliseconds; null: never; absent: when the old key would. */
+  /** Expiry of the successor, Unix milliseconds; null: never; absent: that of the old key. */
   readonly expiresAt?: number | null;
   readonly pepper?: Pepper | null;
-  /** The id that the successor gets, unless a key of it was revoked; drawn where it is absent. */
+  /** The id of the successor, unless a key with this id was revoked; absent: a random one. */
   readonly successorId?: string;
   /** Called before anything is written. */
   readonly beforeWrite?: (old: KeyRecord, successor: KeyRecord) => Promise<void>;
 }
 
 export type RotateOutcome =
-  /** `secret`: null where an earlier call had made this successor, and did not come to its end. */
+  /** `secret`: null if an earlier, incomplete call had created this successor. */
   | { readonly outcome: "rotated"; readonly old: KeyRecord; readonly successor: KeyRecord; readonly secret: string | null }
   | { readonly outcome: "absent" }
-  /** `replaced`: it has a successor already; `unusable`: disabled, or past its expiry. */
+  /** `replaced`: it already has a successor; `unusable`: disabled, or expired. */
   | { readonly outcome: "revoked" | "replaced" | "unusable"; readonly key: KeyRecord };
 
 /**
- * Makes the successor, then ends the old key. A process that dies in between leaves a successor whose secret nobody knows.
+ * Creates the successor, then ends the old key. A process that dies in between leaves a successor whose secret nobody knows.
  *
  * @throws KeySpecError for an overlap or expiry out of bounds.
  */
@@ -46,7 +46,7 @@ export async function rotateKey(store: Pick<KeyStore, "keys">, id: string, optio
   const text = generateKeyText(old.environment, await usableId(store, options.successorId));
   const successor = successorOf(old, text, options.pepper ?? null, now, options.expiresAt);
   await options.beforeWrite?.(old, successor);
-  // `exists`: of an earlier call with this id, as ids that are drawn do not meet.
+  // `exists`: from an earlier call with this id, as random ids do not collide.
   const isNew = (await store.keys.insert(successor)) === "inserted";
   const ended = await changeKey<"replaced" | "unusable">(
     store,
@@ -56,23 +56,23 @@ export async function rotateKey(store: Pick<KeyStore, "keys">, id: string, optio
       if (refused === "replaced" || refused === "unusable") return refused;
       return { replacedBy: text.id, rotatedAt: now, validUntil: now + overlapMs };
     },
-    // The successor takes its place as an admin key.
+    // `force`: the successor replaces it as an admin key.
     { now, force: true },
   );
   if (ended.outcome === "changed") {
-    // Whoever took something away from the old key meanwhile took it away from its successor.
+    // If something was taken away from the old key meanwhile, it must be taken away from its successor, too.
     const change = (made: KeyRecord): KeyEdit | null => inherited(ended.key, made, options.expiresAt);
     const made = await changeKey<never>(store, text.id, change, { force: true });
     return { outcome: "rotated", old: ended.key, successor: "key" in made ? made.key : successor, secret: isNew ? text.text : null };
   }
-  // Somebody was quicker: nobody has seen this successor's secret, nor will.
+  // Another change was quicker: nobody has seen this successor's secret, or will see it.
   if (isNew) await changeKey<never>(store, text.id, () => ({ state: "revoked" }), { force: true });
   return ended.outcome === "absent" || ended.outcome === "unchanged"
     ? { outcome: "absent" }
     : { outcome: refusedAs(ended.outcome), key: ended.key };
 }
 
-/** Whoever revoked what an earlier try had left must not find it in the place of a key that works. */
+/** A successor that was left by an earlier attempt and then revoked must not become the replacement of a working key. */
 async function usableId({ keys }: Pick<KeyStore, "keys">, id: string | undefined): Promise<string | undefined> {
   return id !== undefined && (await keys.find(id))?.state === "revoked" ? undefined : id;
 }
@@ -101,7 +101,7 @@ function refusalOf(key: KeyRecord, now: number): "revoked" | "replaced" | "unusa
 
 const inheritedMembers = ["label", "scopes", "allowedCidrs", "plan", "rate", "month", "concurrency", "expiresAt"] as const;
 
-/** What the old key has otherwise than its successor; null: nothing. */
+/** The members in which the old key differs from its successor; null: none. */
 function inherited(old: KeyRecord, successor: KeyRecord, expiresAt: number | null | undefined): KeyEdit | null {
   const differing = inheritedMembers.filter(
     (member) => !(member === "expiresAt" && expiresAt !== undefined) && !isDeepStrictEqual(old[member], successor[member]),

@@ -1,4 +1,4 @@
-/** The ranges of addresses of which a generation says the same, in order: what an export of all addresses is made of. */
+/** Ranges of addresses with the same facts in a generation, in order: the rows of an export of all addresses. */
 
 import { type Address, compareAddresses, lastAddress, nextAddress, type Prefix, specialPurposeBlocks } from "@netfacts/address";
 import type { Generation } from "@netfacts/snapshot";
@@ -15,8 +15,8 @@ const ends: Readonly<Record<4 | 6, Address>> = {
 };
 
 /**
- * All addresses, IPv4 first, as ranges in ascending order. All addresses of a range have the same `allocation`, `routing`, `rpki`,
- * `network_type`, `location` and `special_purpose`; neighbouring ranges may have them too.
+ * All addresses, IPv4 first, as ranges in ascending order. All addresses of a range have the same `allocation`, `routing`, `rpki`, `network_type`,
+ * `location` and `special_purpose`; neighbouring ranges may be equal in these.
  *
  * Cost: eight bytes for each bound of an IPv4 prefix or block, about 100 for one of IPv6.
  */
@@ -38,7 +38,7 @@ export function* addressRanges(generation: Generation): Generator<AddressRange> 
   yield* between(6, ipv6.length, (at) => ipv6[at] as Address);
 }
 
-/** The ranges between starts in ascending order, which may repeat. */
+/** The ranges between starts in ascending order; starts may repeat. */
 function* between(version: 4 | 6, count: number, startAt: (at: number) => Address): Generator<AddressRange> {
   let first = startAt(0);
   for (let at = 1; at < count; at++) {
@@ -50,7 +50,7 @@ function* between(version: 4 | 6, count: number, startAt: (at: number) => Addres
   yield { first, last: ends[version] };
 }
 
-/** Every prefix and block of the sections by which addresses differ. */
+/** Every prefix and block of the sections in which addresses differ. */
 function* blocksOf({ routes, allocations, networkTypes, locations }: Generation): Generator<AddressRange> {
   for (const { prefix } of specialPurposeBlocks) yield rangeOf(prefix);
   for (const trie of [routes?.prefixes.base, routes?.prefixes.overlay])
@@ -68,7 +68,7 @@ function rangeOf(prefix: Prefix): AddressRange {
   return { first: { version, w0, w1, w2, w3 }, last: lastAddress(prefix) };
 }
 
-/** The address before one that is not the first. */
+/** The previous address; `address` must not be the first one. */
 function previous({ version, w0, w1, w2, w3 }: Address): Address {
   if (version === 4) return { version, w0: w0 - 1, w1, w2, w3 };
   const words = [w0, w1, w2, w3];

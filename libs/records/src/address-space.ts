@@ -1,19 +1,19 @@
-/** Sums over prefixes: merged without adding space, and counted once where they overlap. */
+/** Sums over prefixes: merged without adding space, and without counting overlaps twice. */
 
 import type { Prefix } from "@netfacts/address";
 
-/** What `MergedSpace` says of a prefix that was not added but made of several. */
+/** The row of a merged prefix, which is made of several prefixes. */
 export const mergedRow = -1;
 
 /**
- * The union of prefixes of one version as the fewest prefixes that hold exactly the same space, ascending.
+ * The union of prefixes of one version: the fewest prefixes that hold exactly the same space, ascending.
  *
- * Cost: 21 bytes for each prefix that there is room for, a step or two for each that is added.
+ * Cost: 21 bytes for each prefix of `room`, and a step or two for each prefix that is added.
  */
 export class MergedSpace {
-  /** How many prefixes it takes. */
+  /** Number of prefixes in the union. */
   size = 0;
-  /** Of those that were added: how many, and the shortest length, null of none. */
+  /** Number and shortest length of the added prefixes; null: none was added. */
   added = 0;
   shortest: number | null = null;
   readonly #version: 4 | 6;
@@ -21,7 +21,7 @@ export class MergedSpace {
   readonly #length: Uint8Array;
   readonly #row: Int32Array;
 
-  /** `room`: as many prefixes as will be added at most. */
+  /** `room`: the most prefixes that will be added. */
   constructor(version: 4 | 6, room: number) {
     this.#version = version;
     this.#words = new Uint32Array(room * 4);
@@ -29,13 +29,13 @@ export class MergedSpace {
     this.#row = new Int32Array(room);
   }
 
-  /** Adds a prefix of this version that is not below the last one by (address, length); `row` is the caller's name for it. */
+  /** Adds a prefix of this version; prefixes must be added in ascending order of (address, length). `row` is the caller's number for it. */
   add(prefix: Prefix, row: number): void {
     this.added++;
     if (this.shortest === null || prefix.length < this.shortest) this.shortest = prefix.length;
     if (this.size > 0 && this.#holds(this.size - 1, prefix)) return;
     this.#put(prefix, row);
-    // Two halves become their whole, which may be the second half of a larger one.
+    // Merges two halves into their whole, which may be the second half of a larger one.
     while (this.size > 1 && this.#isHalved(this.size - 2)) {
       this.size--;
       this.#length[this.size - 1] = (this.#length[this.size - 1] as number) - 1;
@@ -43,31 +43,31 @@ export class MergedSpace {
     }
   }
 
-  /** One of the prefixes it takes, by its place from 0. */
+  /** A prefix of the union, by its index from 0. */
   prefixAt(at: number): Prefix {
     const [w0, w1, w2, w3] = this.#words.subarray(at * 4, at * 4 + 4) as unknown as [number, number, number, number];
     return { version: this.#version, w0, w1, w2, w3, length: this.#length[at] as number };
   }
 
-  /** The row of a prefix that was added as it stands here, else `mergedRow`. */
+  /** The row of a prefix that was added unchanged; otherwise `mergedRow`. */
   rowAt(at: number): number {
     return this.#row[at] as number;
   }
 
-  /** IPv4 addresses in it. */
+  /** Number of IPv4 addresses in the union. */
   countAddresses(): number {
     let sum = 0;
     for (let at = 0; at < this.size; at++) sum += 2 ** (32 - (this.#length[at] as number));
     return sum;
   }
 
-  /** Distinct /48s that it touches, for IPv6. */
+  /** Number of distinct /48s that the union touches, for IPv6. */
   countSlash48s(): number {
     let sum = 0;
     let last = -1;
     for (let at = 0; at < this.size; at++) {
       const length = this.#length[at] as number;
-      // Several of those longer than /48 may share one.
+      // Several prefixes longer than /48 may be in one /48.
       const slash48 = (this.#words[at * 4] as number) * 0x1_0000 + ((this.#words[at * 4 + 1] as number) >>> 16);
       if (length <= 48) sum += 2 ** (48 - length);
       else if (slash48 !== last) sum++;
@@ -87,7 +87,7 @@ export class MergedSpace {
     this.#row[at] = row;
   }
 
-  /** Whether a prefix that is not below it lies in the prefix at a place. */
+  /** Whether the prefix at an index contains this prefix, which must not come before it. */
   #holds(at: number, { w0, w1, w2, w3 }: Prefix): boolean {
     const words = this.#words;
     const length = this.#length[at] as number;
@@ -99,7 +99,7 @@ export class MergedSpace {
     );
   }
 
-  /** Whether the prefixes at a place and at the next are the halves of one: they differ in the last bit of their length alone. */
+  /** Whether the prefixes at this index and at the next are the two halves of one prefix: they differ only in the last bit of their length. */
   #isHalved(at: number): boolean {
     const length = this.#length[at] as number;
     if (length !== this.#length[at + 1] || length === 0) return false;
@@ -112,7 +112,7 @@ export class MergedSpace {
   }
 }
 
-/** Whether the leading bits of two words are the same; all count from 32 on, none at 0 and below. */
+/** Whether the leading bits of two words are equal. 32 or more: all bits count; 0 or less: none. */
 function sameBits(a: number, b: number, bits: number): boolean {
   return bits <= 0 || (bits >= 32 ? a === b : (a ^ b) >>> (32 - bits) === 0);
 }

@@ -1,4 +1,4 @@
-/** What every answer carries beside its record: the sections it used, warnings, and what caches may go by. */
+/** The parts of every answer besides its record: the sections used, warnings, and caching. */
 
 import {
   encodeCursor,
@@ -30,26 +30,26 @@ import {
 /** The longest time a cache may keep an answer, in seconds. */
 export const maxAgeSecondsMax = 300;
 
-/** As long may an answer about the past be kept that nothing changes any more, in seconds. */
+/** The time that a cache may keep an answer about the past that cannot change any more, in seconds. */
 const pastMaxAgeSeconds = 86_400;
-/** A publisher's clock may differ from ours so much: until then another snapshot may turn out to have been the newest one. */
+/** Longest difference between a publisher's clock and ours: until then another snapshot may turn out to have been the newest one. */
 const settledMs = 3_600_000;
 
-/** That an answer is about the past. */
+/** Marks an answer as being about the past. */
 export interface PastNote {
   readonly publication: Publication;
-  /** The present, which the answer's `nowMs` is not. */
+  /** The present time, which the answer's `nowMs` is not. */
   readonly presentMs: number;
 }
 
-/** How fresh a section is, as `meta.data` shows it. */
+/** The freshness of a section, in the form of `meta.data`. */
 export function sectionData(name: SectionName, section: SectionEntry, nowMs: number): SectionData {
   const data = { version: section.version, as_of: section.as_of, age_seconds: ageSeconds(section, nowMs), stale: isStale(section, nowMs) };
   if (name !== "routes") return data;
   return Object.assign(data, { peers_total: section.peers_total ?? { ipv4: 0, ipv6: 0 }, collectors: section.collectors ?? [] });
 }
 
-/** Collects what an answer used and what its reader should mind, while the record is made. One per answer. */
+/** Collects the sections and warnings of an answer while the record is built. One per answer. */
 export class AnswerNotes {
   readonly generation: Generation;
   readonly nowMs: number;
@@ -57,13 +57,13 @@ export class AnswerNotes {
   readonly #past: PastNote | null;
   readonly #used: SectionName[] = [];
   readonly #warnings: Warning[] = [];
-  /** Where each list goes on that does. */
+  /** For each list that continues, the place at which it does. */
   readonly #next = new Map<ListName, number>();
-  /** Changes (`changesAt`) that have happened, and the first that has not, in Unix seconds. */
+  /** Number of changes (`changesAt`) that have happened, and the time of the next one, in Unix seconds. */
   #changed = 0;
   #nextChange = Number.POSITIVE_INFINITY;
 
-  /** @param nowMs  what ages and expiries are counted to: for an answer about the past, the time that was asked about. */
+  /** @param nowMs  time for ages and expiries: for an answer about the past, the time that was asked about. */
   constructor(generation: Generation, nowMs: number, view: View = wholeRecord, past: PastNote | null = null) {
     this.#past = past;
     this.generation = generation;
@@ -71,7 +71,7 @@ export class AnswerNotes {
     this.#view = view;
   }
 
-  /** Place of the first item of a list that is shown. */
+  /** Index of the first item of a list that is shown. */
   start(list: ListName): number {
     return this.#view.page?.list === list ? this.#view.page.start : 0;
   }
@@ -86,19 +86,19 @@ export class AnswerNotes {
     return next >= total ? null : this.cursorAt(op, question, list, next, `${list} shows ${shown} of ${total}`);
   }
 
-  /** Notes that a list goes on at this place, which is above 0; `detail` is that of the warning. Returns the cursor of that place. */
+  /** Notes that a list continues at this place, which must be above 0; `detail` is the text of the warning. Returns the cursor of that place. */
   cursorAt<O extends OperationName>(op: O, question: Questions[O], list: ListName, place: number, detail: string): string {
     this.warnTruncated(list, detail);
     this.#next.set(list, place);
     return encodeCursor(op, question, { snapshotId: this.generation.id, page: { list, start: place } });
   }
 
-  /** Place at which a list goes on; undefined at its end. */
+  /** Place at which a list continues; undefined if it is complete. */
   nextStart(list: ListName): number | undefined {
     return this.#next.get(list);
   }
 
-  /** Notes that the answer reads these sections; one that the snapshot lacks gives its warning. */
+  /** Notes that the answer reads these sections, and warns of sections that the snapshot lacks. */
   use(...names: SectionName[]): void {
     for (const name of names) {
       if (this.#used.includes(name)) continue;
@@ -108,29 +108,29 @@ export class AnswerNotes {
     }
   }
 
-  /** Warns that a list has more items than the answer, unless the answer does not show the list. Each list has a warning of its own. */
+  /** Warns that a list has more items than are shown, unless the answer does not show the list. Each list has its own warning. */
   warnTruncated(list: string, detail: string): void {
     const { fields } = this.#view;
     if (fields === null || fields.includes(memberOfList(list))) this.#warnings.push({ code: "truncated", detail });
   }
 
-  /** Notes the Unix seconds at which the answer changes by the clock alone, as when a VRP expires. */
+  /** Notes a time (Unix seconds) at which the answer changes by the clock alone, as when a VRP expires. */
   changesAt(seconds: number): void {
     if (seconds < this.nowMs / 1_000) this.#changed++;
     else this.#nextChange = Math.min(this.#nextChange, seconds);
   }
 
-  /** Whether the record, and not its ages alone, depends on the clock. */
+  /** Whether the record depends on the clock, and not only its ages. */
   get dependsOnClock(): boolean {
     return this.#changed > 0 || this.#nextChange !== Number.POSITIVE_INFINITY;
   }
 
-  /** Adds a warning; a code stands once. */
+  /** Adds a warning, unless there is one with this code. */
   warn(code: WarningCode, detail: string): void {
     if (!this.#warnings.some((warning) => warning.code === code)) this.#warnings.push({ code, detail });
   }
 
-  /** Warnings so far, without those that the clock gives. */
+  /** Warnings so far, without those that depend on the clock. */
   get warnings(): readonly Warning[] {
     return this.#warnings;
   }
@@ -157,12 +157,12 @@ export class AnswerNotes {
     return { history: { as_of: publicationTime(this.nowMs), snapshot: id, published_at: at } };
   }
 
-  /** What makes two answers to the same question equal but for ids and ages. */
+  /** The input of the ETag: equal for two answers to the same question that differ only in ids and ages. */
   etag(): string {
     const changed = this.#changed === 0 ? "" : `;changed ${this.#changed}`;
     const used = etagInput(this.generation, this.#used, this.#warnings, this.nowMs) + changed;
     const input = this.#past === null ? used : `${used};past ${this.#past.publication.id} ${this.#past.publication.at}`;
-    // Cursors name the snapshot: who is told that nothing changed must be able to go on by those that he has.
+    // Cursors name the snapshot: a client that gets 304 must be able to continue with the cursors that it has.
     return this.#next.size === 0 ? input : `${input};${this.generation.id}`;
   }
 
@@ -174,7 +174,7 @@ export class AnswerNotes {
   }
 }
 
-/** What answers that use the routes are told of missing updates: the first gap, and how many more there are; null where there are none. */
+/** The warning about missing updates for answers that use routes: the first gap, and the number of others; null: there are none. */
 function gapDetail({ manifest }: Generation, used: readonly SectionName[]): string | null {
   const [first, ...more] = used.includes("routes") ? (manifest.sections.routes?.updates_gaps ?? []) : [];
   if (first === undefined) return null;
@@ -183,7 +183,7 @@ function gapDetail({ manifest }: Generation, used: readonly SectionName[]): stri
   return `updates of ${first.collector} ${span} are missing${others}; changes in that time may not be included`;
 }
 
-/** Warnings that come from the dataset and the clock, not from the question. */
+/** Warnings that depend on the dataset and the clock, not on the question. */
 export function clockWarnings(generation: Generation, used: readonly SectionName[], nowMs: number): Warning[] {
   const warnings: Warning[] = [];
   for (const name of used) {
@@ -203,7 +203,7 @@ export function clockWarnings(generation: Generation, used: readonly SectionName
   return warnings;
 }
 
-/** Names the versions of the sections used, whether they are stale, what of the manifest routes are read by, and the warnings. */
+/** The versions of the sections used, whether they are stale, the numbers in the manifest that affect routes, and the warnings. */
 export function etagInput(generation: Generation, used: readonly SectionName[], warnings: readonly Warning[], nowMs: number): string {
   const sections = used.map((name) => {
     const section = generation.manifest.sections[name];
@@ -215,7 +215,7 @@ export function etagInput(generation: Generation, used: readonly SectionName[], 
   return `${sections.join(",")};${warnings.map((warning) => warning.code).join(",")}${sample};${gapDetail(generation, used) ?? ""}`;
 }
 
-/** What the number of visible peers depends on: the manifest has it, and the object does not. */
+/** The inputs of the number of visible peers: they are in the manifest, and not in the object. */
 function peersInput({ peers_total, match_peers_min }: SectionEntry): string {
   if (peers_total === undefined) return "";
   return `:${peers_total.ipv4}:${peers_total.ipv6}:${match_peers_min ?? ""}`;
@@ -231,7 +231,7 @@ function maxAge(generation: Generation, used: readonly SectionName[], nowMs: num
   return least;
 }
 
-/** An answer as a responder sends it. */
+/** An answer in the form of a responder. */
 export interface RecordAnswer {
   readonly status: 200;
   readonly contentType: "json";
@@ -241,11 +241,11 @@ export interface RecordAnswer {
   readonly maxAgeSeconds: number;
   readonly etag: string;
   readonly snapshotId: string;
-  /** Place at which the list goes on that a format without room for a cursor shows. */
+  /** Place at which the shown list continues, for a format that has no room for a cursor. */
   readonly next?: number;
 }
 
-/** An answer with this body; caching as noted. */
+/** An answer with this body; the notes give its caching. */
 export function noted(notes: AnswerNotes, body: Uint8Array): RecordAnswer {
   return {
     status: 200,

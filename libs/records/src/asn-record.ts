@@ -1,4 +1,4 @@
-/** The record of one AS: registration, what it announces, and how much of that RPKI covers. */
+/** The record of one AS: registration, the prefixes that it announces, and how many of them RPKI covers. */
 
 import { formatAsdot, formatPrefix, specialPurposeAsn } from "@netfacts/address";
 import type { AsnCounts, AsnPrefix, AsnQuestion, AsnRecord, AsnRpki, Aspa } from "@netfacts/contracts";
@@ -12,22 +12,22 @@ import { neighboursRecord } from "./path-parts.ts";
 import { asnSpecialPurposeRecord, blockRecord, holderRecord } from "./registration-parts.ts";
 import { announcedOf, share } from "./route-parts.ts";
 
-/** The record without `meta`, which `notes` gives. */
+/** The record without `meta`, which `notes` provides. */
 export type AsnRecordBody = Omit<AsnRecord, "meta">;
 
-/** What the AS originates, in one pass: an AS may have tens of thousands of prefixes, so there is no object for each. */
+/** The prefixes that an AS originates, read in one pass. An AS may have tens of thousands of prefixes, so there is no object for each. */
 interface Originated {
   readonly table: RouteTable;
   readonly rows: OriginatedRows;
-  /** The state of each row; null where no VRPs are imported. */
+  /** The state of each row; null: no VRPs are imported. */
   readonly states: Uint8Array | null;
-  /** Prefixes that at least one full-feed peer sees: these count, the others are told apart. */
+  /** Prefixes that at least one full-feed peer sees: only these are counted in sizes. */
   readonly seen: {
     readonly ipv4: MergedSpace;
     readonly ipv6: MergedSpace;
     readonly moas: number;
   };
-  /** How many of all have each state, by its number. */
+  /** Number of rows with each state, by the number of the state. */
   readonly byState: readonly number[];
 }
 
@@ -72,12 +72,12 @@ export function asnRecord(question: AsnQuestion, notes: AnswerNotes): AsnRecordB
   };
 }
 
-/** The country of registration; the organisation's where the registry gives a region or nothing, and the organisation's is known. */
+/** The country of registration; if the registry gives only a region or nothing, the organisation's country, if it is known. */
 function shownCountry(registered: string | null, organisation: string | null): string | null {
   return registered !== null && isCountry(registered) ? registered : (organisation ?? registered);
 }
 
-/** An AS with this many prefixes is read once: that takes about a millisecond. */
+/** The result for an AS with this many prefixes is cached: reading it takes about a millisecond. */
 const rememberedFrom = 1_024;
 const largeOf = new WeakMap<Generation, Map<number, Originated>>();
 
@@ -125,13 +125,13 @@ function allocationsOf(generation: Generation, holder: number | null, question: 
   return { items, total: records.length, next_cursor };
 }
 
-/** Whether the AS originates anything; null where nothing is found and a family of the sample dataset cannot tell. */
+/** Whether the AS originates any prefix; null if none is found and the sample dataset cannot tell for one of the families. */
 function announcedBy(generation: Generation, originated: Originated | null): boolean | null {
   if (originated !== null && originated.rows.entry.length > 0) return true;
   return announcedOf(generation, 4) === null || announcedOf(generation, 6) === null ? null : false;
 }
 
-/** Sizes count what full-feed peers see: a family without any has none to tell. */
+/** Sizes count the prefixes that full-feed peers see: without such peers in a family, its sizes are null. */
 function countsOf(generation: Generation, { rows, seen }: Originated): AsnCounts {
   const { ipv4, ipv6, moas } = seen;
   const [tells4, tells6] = [generation.peersTotal(4) > 0, generation.peersTotal(6) > 0];
@@ -158,7 +158,7 @@ function rpkiOf(generation: Generation, asn: number, originated: Originated | nu
   return { valid, invalid, not_found: notFound, valid_share: share(valid, valid + invalid + notFound), vrps_for_this_as: vrps };
 }
 
-/** Whom the AS names as its providers; null where no ASPAs are imported, so that it is not known whether there is one. */
+/** The providers that the AS authorises; null: no ASPAs are imported, so it is not known whether there is one. */
 function aspaOf({ aspas }: Generation, asn: number): Aspa | null {
   if (aspas === null) return null;
   const aspa = aspas.lookupAspa(asn);
@@ -205,7 +205,7 @@ function prefixItem(generation: Generation, { table, rows, states }: Originated,
   };
 }
 
-/** Merged without adding unannounced space; a prefix that stays as it is keeps what is known of it. */
+/** Merged without adding unannounced space; a prefix that is not merged keeps its facts. */
 function aggregated(
   generation: Generation,
   originated: Originated,

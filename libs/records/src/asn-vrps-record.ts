@@ -1,4 +1,4 @@
-/** The record of the VRPs of one AS, and which of them its announcements use. */
+/** The record of the VRPs of one AS, with their use by its announcements. */
 
 import type { AsnVrp, AsnVrpsQuestion, AsnVrpsRecord } from "@netfacts/contracts";
 import type { VrpSet } from "@netfacts/rpki";
@@ -14,7 +14,7 @@ interface VrpUse {
   readonly vrps: VrpSet;
   /** Ascending. */
   readonly numbers: Uint32Array;
-  /** By place in `numbers`: announced prefixes that the VRP authorises; `unknown` where nobody knows. */
+  /** For each item of `numbers`: the number of announced prefixes that the VRP authorises, or `unknown`. */
   readonly announced: Int32Array;
 }
 
@@ -34,7 +34,7 @@ export function* asnVrpsSteps(question: AsnVrpsQuestion, notes: AnswerNotes): St
   };
 }
 
-/** The use of an AS with this many VRPs and announced prefixes is found once: that takes about a millisecond. */
+/** The result for an AS with this many VRPs and announced prefixes is cached: computing it takes about a millisecond. */
 const rememberedFrom = 1_024;
 const largeOf = new WeakMap<Generation, Map<number, VrpUse>>();
 
@@ -44,7 +44,7 @@ function useOf(generation: Generation, vrps: VrpSet, numbers: Uint32Array, asn: 
   const { routes } = generation;
   const announced = new Int32Array(numbers.length).fill(unknown);
   const use = { vrps, numbers, announced };
-  // A VRP of AS 0 authorises nothing (RFC 7607), so that no announcement is missing.
+  // A VRP of AS 0 authorises nothing (RFC 7607), so announcements do not apply to it.
   if (asn === 0 || routes === null || numbers.length === 0) return use;
   const tells = { 4: announcedOf(generation, 4) !== null, 6: announcedOf(generation, 6) !== null };
   for (const [place, vrp] of numbers.entries()) if (tells[familyOf(vrps, vrp)]) announced[place] = 0;
@@ -84,7 +84,7 @@ function listOf(question: AsnVrpsQuestion, notes: AnswerNotes, use: VrpUse | nul
   return { items, total: isKnown ? places.length : null, limit, next_cursor };
 }
 
-/** Places in `numbers`, and whether it is known of each VRP whether it is chosen. */
+/** Indexes in `numbers` of the chosen VRPs, and whether the choice is certain for each VRP. */
 function chosenOf(question: AsnVrpsQuestion, { vrps, numbers, announced }: VrpUse): { places: number[]; isKnown: boolean } {
   const { family } = question;
   const asksForUse = question.announced !== null || question.loose !== null;

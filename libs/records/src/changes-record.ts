@@ -1,4 +1,4 @@
-/** Questions about what changed: what a query asks, and the record of a page. */
+/** Questions about changes: reads a query, and builds the record of a page. */
 
 import { hash } from "node:crypto";
 import {
@@ -17,7 +17,7 @@ import type { RecordAnswer } from "./answer.ts";
 import type { ChangeSubject } from "./changes.ts";
 import { type ChangesPage, type ChangesPlace, type ChangesRefusal, type ChangesWalk, changesSubject, snapshotOf } from "./changes-walk.ts";
 
-/** What each operation is about. */
+/** The subject of each operation. */
 const subjects: { readonly [O in ChangesName]: (question: Questions[O]) => ChangeSubject } = {
   asn_changes: ({ asn }) => ({ asn }),
   prefix_changes: ({ prefix }) => ({ prefix }),
@@ -30,7 +30,7 @@ export interface ChangesAsked<O extends ChangesName> {
   readonly walk: Omit<ChangesWalk, "msMax">;
 }
 
-/** Caches may have a page so long, in seconds: as long may a new snapshot be unknown to their readers. */
+/** The time that caches may keep a page, in seconds. For this long, their readers may miss a new snapshot. */
 const maxAgeSeconds = 60;
 
 export function changesQuestion<O extends ChangesName>(op: O, query: string): ChangesAsked<O> {
@@ -73,7 +73,7 @@ export function changesAnswer<O extends ChangesName>(
     warnings.push({ code: "truncated", detail: `changes shows ${items.length}; earlier snapshots are on the next page` });
   if (latest?.sample_data === true) warnings.push({ code: "sample_data", detail: "this response uses the sample dataset" });
   const meta: Meta = { request_id: requestId, generated_at: timestamp(nowMs), data: {}, warnings };
-  // The ids of the snapshots are in no other answer to the same question: who has not had this one cannot make its tag.
+  // Contains the ids of the snapshots, which no other answer to the same question has: only a client that got this answer has its tag.
   const basis = JSON.stringify([record, publications, warnings.map(({ code }) => code)]);
   return {
     status: 200,

@@ -1,4 +1,4 @@
-/** The way back through the kept snapshots, one pair after the other, in bounded time: what changed for a prefix or an AS, newest first. */
+/** Walks back through the kept snapshots, pair by pair, in limited time, and collects the changes of a prefix or an AS, newest first. */
 
 import { formatPrefix } from "@netfacts/address";
 import type { ChangeItem } from "@netfacts/contracts";
@@ -18,35 +18,35 @@ import type { Steps } from "./steps.ts";
 /** The kept snapshots (`PastGenerations`). */
 export interface KeptSnapshots {
   publications(): Promise<readonly Publication[] | null>;
-  /** Without loading the snapshot; null: it cannot be read now. */
+  /** The manifest, without loading the snapshot; null: it cannot be read now. */
   manifest(id: string): Promise<Manifest | null>;
   of(publication: Publication, turn: number, msMax: number): Promise<PastAnswer>;
 }
 
-/** Where the way goes on: which pair, and how many of its changes were shown. */
+/** The place at which the walk continues: a pair, and the number of its changes that were shown. */
 export interface ChangesPlace {
   /** The newer snapshot of the pair. */
   readonly snapshotId: string;
-  /** When the older one was published, in Unix seconds. */
+  /** Time at which the older one was published, in Unix seconds. */
   readonly at: number;
   readonly shown: number;
 }
 
 export interface ChangesWalk {
   readonly subject: ChangeSubject;
-  /** Null: from the latest snapshot. */
+  /** Null: begins at the latest snapshot. */
   readonly place: ChangesPlace | null;
   readonly limit: number;
-  /** Who asks: callers take turns. */
+  /** A number for the caller: callers take turns. */
   readonly turn: number;
-  /** Until then there is an answer. */
+  /** Longest time of the answer. */
   readonly msMax: number;
 }
 
 export interface ChangesPage {
   readonly publications: readonly Publication[];
   readonly items: readonly ChangeItem[];
-  /** Damaged ones that were passed over, newest first: what changed at their time is told of their neighbours. */
+  /** Damaged snapshots that were skipped, newest first: changes at their time appear between their neighbours. */
   readonly skipped: readonly Publication[];
   /** Null: every pair was compared. */
   readonly next: ChangesPlace | null;
@@ -54,14 +54,14 @@ export interface ChangesPage {
 
 export type ChangesRefusal = Extract<PastAnswer, { refusal: string }>;
 
-/** Snapshots that are loaded for one page, and the share of its time after which no further one is begun. */
+/** Most snapshots that are loaded for one page, and the share of its time after which no further pair is begun. */
 const snapshotsMax = 4;
 const beginShare = 0.3;
 
 /**
- * @param run  works through the steps, with others in between.
+ * @param run  runs the steps, with other work in between.
  * @param now  monotonic, in ms.
- * @returns a refusal where not one pair could be compared; what is found later is left to the next page.
+ * @returns a refusal if not even one pair could be compared; after a later failure, the rest is left to the next page.
  */
 export async function walkChanges(
   kept: KeptSnapshots,
@@ -86,7 +86,7 @@ export async function walkChanges(
   const facts = async (publication: Publication): Promise<SubjectFacts | ChangesRefusal> => {
     loads += 1;
     const found = await kept.of(publication, turn, Math.max(0, msMax - (now() - started)));
-    // The generation is given up here, so that never two of them are in memory for one question.
+    // The generation is dropped here, so that never two of them are in memory for one question.
     return "refusal" in found ? found : run(subjectFacts(subject, found.generation));
   };
 
@@ -105,7 +105,7 @@ export async function walkChanges(
         const from = await facts(before);
         if ("refusal" in from && from.refusal !== "unreadable") return isFirst ? from : page(here);
         if ("refusal" in from) {
-          // What is older is compared with the same newer one. That is another pair, of which nothing was shown.
+          // The older snapshots are compared with the same newer one. That is another pair, of which nothing was shown.
           skipped.push(before);
           shown = 0;
           continue;
@@ -124,10 +124,10 @@ export async function walkChanges(
 }
 
 /**
- * Both of the pair at that place; null: the newer one is not kept any more, or the older one is not and some of their changes were shown.
- * Between them are those that were passed over.
+ * The indexes of the pair at that place, which may have skipped snapshots in between. Null: the newer snapshot is not kept any more, or the older one
+ * is not and some of their changes were shown.
  *
- * A snapshot that was gone back to is in the list more than once: the time tells which one is meant.
+ * A snapshot that a rollback restored is in the list more than once: the time identifies the right one.
  */
 function pairAt(publications: readonly Publication[], { snapshotId, at, shown }: ChangesPlace): { after: number; before: number } | null {
   const newerThan = (older: number) => publications.findIndex(({ id }, index) => index > older && id === snapshotId);
@@ -137,7 +137,7 @@ function pairAt(publications: readonly Publication[], { snapshotId, at, shown }:
   return shown > 0 || after < 0 ? null : { before: after - 1, after };
 }
 
-/** Whether nothing can have changed: told without loading either. */
+/** Whether nothing can have changed; decided without loading either snapshot. */
 async function isSame(kept: KeptSnapshots, subject: ChangeSubject, before: Publication, after: Publication): Promise<boolean> {
   const [from, to] = [await kept.manifest(before.id), await kept.manifest(after.id)];
   if (from === null || to === null) return false;
@@ -146,7 +146,7 @@ async function isSame(kept: KeptSnapshots, subject: ChangeSubject, before: Publi
   );
 }
 
-/** A change as answers show it, and the snapshots between which it happened: `before` is the older one. */
+/** A change in the form of answers, with the snapshots between which it happened: `before` is the older one. */
 export function changeItem(change: Change, before: Publication, after: Publication): ChangeItem {
   return { ...itemOf(change), before: snapshotOf(before), after: snapshotOf(after) };
 }

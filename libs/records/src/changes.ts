@@ -1,4 +1,4 @@
-/** What changed for one prefix or one AS between two snapshots: what `netfacts snapshot diff` has of it, and what follows from that for the RPKI. */
+/** The changes of one prefix or one AS between two snapshots: those of `netfacts snapshot diff`, and their effects on RPKI states. */
 
 import { comparePrefixes, formatAddress, formatPrefix, type Prefix } from "@netfacts/address";
 import type { RpkiState } from "@netfacts/contracts";
@@ -8,10 +8,10 @@ import { validationState } from "./validation-parts.ts";
 
 export type ChangeSubject = { readonly prefix: Prefix } | { readonly asn: number };
 
-/** An AS number, the members of an AS_SET, or null where no path names the origin. */
+/** An AS number, the members of an AS_SET, or null if no path names the origin. */
 export type ChangedOrigin = number | readonly number[] | null;
 
-/** What a registry says; `block` of addresses only. */
+/** The record of a registry; `block` for addresses only. */
 export interface ChangedRegistration {
   readonly registry: string;
   readonly status: string;
@@ -32,7 +32,7 @@ export type Change =
   | { readonly change: "registration_changed"; readonly from: ChangedRegistration | null; readonly to: ChangedRegistration | null }
   | { readonly change: "name_changed"; readonly from: string | null; readonly to: string | null };
 
-/** What one snapshot says of a subject: all that a comparison needs, so that no two snapshots need be in memory together. */
+/** The facts about a subject in one snapshot: all that a comparison needs, so that two snapshots need not be in memory together. */
 export interface SubjectFacts {
   /** undefined: not known in this snapshot. */
   readonly registration: ChangedRegistration | null | undefined;
@@ -48,13 +48,14 @@ interface Route {
   readonly state: RpkiState | null;
 }
 
-/** Sections that the facts come from: of two snapshots that share their objects, nothing changed. */
+/** Sections that the facts come from: if two snapshots share these objects, nothing changed. */
 export const changeSections = ["routes", "vrps", "allocations", "as_names"] as const satisfies readonly SectionName[];
 
 /**
- * In a fixed order: registration, name, then routes by prefix and origin. What either snapshot does not have as a section is not known, and no change.
+ * The changes in a fixed order: registration, name, then routes by prefix and origin. If either snapshot lacks a section, its facts are not known,
+ * which is not a change.
  *
- * Cost: some searches for a prefix; for an AS a step for each prefix that it originates in either, taken in turns.
+ * Cost: some searches for a prefix; for an AS a step for each prefix that it originates in either snapshot, with pauses.
  */
 export function* changesOf(subject: ChangeSubject, from: Generation, to: Generation): Steps<Change[]> {
   return yield* changesBetween(yield* subjectFacts(subject, from), yield* subjectFacts(subject, to));
@@ -69,7 +70,7 @@ export function* subjectFacts(subject: ChangeSubject, generation: Generation): S
   };
 }
 
-/** As `changesOf`, of what was read of both. */
+/** As `changesOf`, for facts that were read before. */
 export function* changesBetween(from: SubjectFacts, to: SubjectFacts): Steps<Change[]> {
   const changes: Change[] = [];
   const [before, after] = [from.registration, to.registration];
@@ -122,7 +123,7 @@ function compareRoutes(a: Route, b: Route): number {
   return comparePrefixes(a.prefix, b.prefix) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
 
-/** Of the record that wins for the whole prefix, or of the AS number; null where there is none. */
+/** The registration of the record that wins for the whole prefix, or of the AS number; null: there is none. */
 function registrationOf(subject: ChangeSubject, allocations: NonNullable<Generation["allocations"]>): ChangedRegistration | null {
   if ("asn" in subject) {
     const entry = allocations.asn(subject.asn);

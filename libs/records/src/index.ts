@@ -1,4 +1,4 @@
-/** What is answered: records of one generation in the order of the contract, and what every answer carries beside them. */
+/** Answers: records of one generation in the order of the contract, and the other parts of every answer. */
 
 export { type AddressRange, addressRanges } from "./address-ranges.ts";
 export { AnswerNotes, clockWarnings, etagInput, type PastNote, type RecordAnswer } from "./answer.ts";

@@ -24,7 +24,7 @@ import {
   warnAboutSetVrps,
 } from "./route-parts.ts";
 
-/** The record without `meta`, which `notes` gives. */
+/** The record without `meta`, which `notes` provides. */
 export type IpRecordBody = Omit<IpRecord, "meta">;
 
 /** The sections that the record reads, in the order in which it notes them. */
@@ -38,7 +38,7 @@ export const ipSections = [
   "locations",
 ] as const satisfies readonly SectionName[];
 
-/** Everything known of an address. Reads one generation; warnings and sections used go to `notes`. */
+/** The record of an address, from one generation. Warnings and the sections used go to `notes`. */
 export function ipRecord(ip: Address, notes: AnswerNotes): IpRecordBody {
   const { generation } = notes;
   notes.use(...ipSections);

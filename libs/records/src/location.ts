@@ -1,19 +1,19 @@
-/** Where an address is used, who says so, and whether its registration agrees. */
+/** The location of an address, its source, and whether it agrees with the registration. */
 
 import type { Address } from "@netfacts/address";
 import type { Location, LocationOutliers } from "@netfacts/contracts";
 import { type Generation, type Outliers, secondsTimestamp } from "@netfacts/snapshot";
 import { isCountry } from "./country-flag.ts";
 
-/** Of what networks publish about their own prefixes (RFC 8805). */
+/** Basis of locations that networks publish for their own prefixes (RFC 8805). */
 const geofeedBasis = "geofeed";
-/** Of what the operator observed. */
+/** Basis of locations that the operator observed. */
 const observationBasis = "observation";
 
 /**
- * The location of an address, null where nothing is known of it.
+ * The location of an address; null: it is not known.
  *
- * @param registrationCountry  as the registry published it. `EU` and `AP` are no countries: nothing can be compared with them.
+ * @param registrationCountry  as published by the registry. `EU` and `AP` are not countries, so they are not compared.
  */
 export function locationRecord({ locations }: Generation, ip: Address, registrationCountry: string | null): Location | null {
   const found = locations?.lookupLocation(ip) ?? null;

@@ -1,24 +1,24 @@
-/** What kinds of network an address or an AS belongs to, and who says so. */
+/** The kinds of network that an address or an AS belongs to, and their sources. */
 
 import { type Address, formatPrefix } from "@netfacts/address";
 import { type ListedNetworkType, listedNetworkTypesMax, type NetworkType } from "@netfacts/contracts";
 import { type Generation, type NetworkTypeStatement, operatorTypesBasis } from "@netfacts/snapshot";
 
-/** The types that hold, strongest first, and the first of them. */
+/** The types that apply, strongest first, and the first of them. */
 export interface NetworkTypes {
   readonly network_type: NetworkType | null;
   readonly network_types: ListedNetworkType[];
 }
 
-/** Of an AS: what is listed, else its profile (docs/design/semantics.md#network-types). */
+/** Types of an AS: from lists, otherwise from its profile (docs/design/semantics.md#network-types). */
 export function networkTypesOfAs(generation: Generation, asn: number): NetworkTypes {
   return shown(ofAs(generation, asn));
 }
 
 /**
- * Of an address: what is listed for the prefixes that contain it, then what is known of the AS that originates it.
+ * Types of an address: those listed for the prefixes that contain it, then those of the AS that originates it.
  *
- * @param origins  AS numbers, that which most peers see first; the first of which anything is known counts.
+ * @param origins  AS numbers, most seen first; the first one with any known type is used.
  */
 export function networkTypesOfAddress(generation: Generation, ip: Address, origins: readonly (number | null)[]): NetworkTypes {
   const said = generation.networkTypes?.ofAddress(ip) ?? [];
@@ -39,7 +39,7 @@ function ofAs({ networkTypes, profiles }: Generation, asn: number): ListedNetwor
   return [...listed, ...itemsOf({ types: [type, ...also], basis, confidence, provider: null, region: null, services: [] }, of)];
 }
 
-/** The operator's word first, then the more confident, then that of the longer prefix: equal ones come so. */
+/** The operator's statements first, then by confidence; equal ones keep their order, that with the longer prefix first. */
 function byStrength(a: NetworkTypeStatement, b: NetworkTypeStatement): number {
   const isOperators = ({ basis }: NetworkTypeStatement) => Number(basis === operatorTypesBasis);
   return isOperators(b) - isOperators(a) || b.confidence - a.confidence;

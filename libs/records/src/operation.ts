@@ -1,4 +1,4 @@
-/** Operations that answer with a record of one generation: what the questions of a frame share, and the way from query to answer. */
+/** Operations that answer with a record of one generation: the context of a frame, and the handlers from query to answer. */
 
 import { decodeQuery, operations, type ProblemCode } from "@netfacts/contracts";
 import type { DatasetHolder, Generation } from "@netfacts/snapshot";
@@ -7,7 +7,7 @@ import { type RecordBuilder, recordBuilders, type SnapshotOperation, type Snapsh
 import { shownList, shownSteps } from "./shown-answer.ts";
 import { finish, type Steps } from "./steps.ts";
 
-/** What the questions of one frame are answered from: taken once, so that no frame mixes generations. */
+/** The context in which the questions of one frame are answered: taken once, so that no frame mixes generations. */
 export interface AnswerContext {
   readonly generation: Generation;
   readonly nowMs: number;
@@ -19,7 +19,7 @@ export interface AnswerContext {
  * Takes the generation that must answer.
  *
  * @param pinnedSnapshot null: the current one.
- * @returns a refusal: `not_yet` when this process has not loaded the pinned snapshot so far.
+ * @returns a refusal: `not_yet` when this process has not loaded the pinned snapshot yet.
  */
 export function enterDataset(
   dataset: DatasetHolder,
@@ -33,10 +33,10 @@ export function enterDataset(
   return { context: { generation, nowMs: clock.now() } };
 }
 
-/** Answers one question that came as its canonical query. */
+/** Answers one question from its canonical query. */
 export type RecordHandler = (item: QueryItem, context: AnswerContext) => RecordAnswer;
 
-/** The same in steps, as lists can be long. */
+/** As `RecordHandler`, in steps, as lists can be long. */
 export type RecordSteps = (item: QueryItem, context: AnswerContext) => Steps<RecordAnswer>;
 
 interface QueryItem {
@@ -44,7 +44,7 @@ interface QueryItem {
   readonly requestId: string;
 }
 
-/** The handler of an operation: reads the canonical query, builds the record, and serialises what is shown of it once. */
+/** The handler of an operation: reads the canonical query, builds the record, and serialises the shown part once. */
 export function recordHandler<O extends SnapshotOperation>(op: O): RecordHandler {
   const answer = recordSteps(op);
   return (item, context) => finish(answer(item, context));
@@ -60,7 +60,7 @@ function recordSteps<O extends SnapshotOperation>(op: O): RecordSteps {
   };
 }
 
-/** The handlers of every operation of a service, by name. */
+/** The handlers of all operations of a service, by name. */
 export function recordHandlers<S extends SnapshotService>(service: S): ReadonlyMap<string, RecordSteps> {
   const names = Object.keys(recordBuilders) as SnapshotOperation[];
   return new Map(names.filter((op) => operations[op].service === service).map((op) => [op, recordSteps(op)]));

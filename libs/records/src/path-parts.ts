@@ -1,4 +1,4 @@
-/** Parts of records that tell who stands next to whom on the paths that peers announced: positions, never business relations. */
+/** Parts of records about neighbours on the paths that peers announced: positions, never business relations. */
 
 import type { AsnQuestion, Neighbours, Upstream } from "@netfacts/contracts";
 import type { Generation } from "@netfacts/snapshot";
@@ -17,7 +17,7 @@ export function upstreamsRecord(generation: Generation, view: RouteView, asn: nu
   }));
 }
 
-/** A page of the neighbours of an AS, those on the most paths first; null where they are not known. `aspa` tells whom the AS names as its provider. */
+/** A page of the neighbours of an AS, most paths first; null: they are not known. `aspa` says which neighbours the AS authorises as providers. */
 export function neighboursRecord(question: AsnQuestion, notes: AnswerNotes): Neighbours | null {
   const { asn, limit } = question;
   const { generation } = notes;

@@ -1,4 +1,4 @@
-/** The record of one prefix: how it is announced, what VRPs say of it, what lies around and inside, and who registered it. */
+/** The record of one prefix: its announcement, its VRPs, the prefixes around and inside it, and its registration. */
 
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import type { PrefixQuestion, PrefixRecord, PrefixVrps } from "@netfacts/contracts";
@@ -34,14 +34,14 @@ import { vrpRecord, vrpsShownMax, warnAboutVrps } from "./validation-parts.ts";
 
 type Related = ReturnType<AllocationTable["relation"]>;
 
-/** The record without `meta`, which `notes` gives. */
+/** The record without `meta`, which `notes` provides. */
 export type PrefixRecordBody = Omit<PrefixRecord, "meta">;
 
 export function prefixRecord(question: PrefixQuestion, notes: AnswerNotes): PrefixRecordBody {
   return finish(prefixSteps(question, notes));
 }
 
-/** The same in steps: a short prefix has long lists. */
+/** As `prefixRecord`, in steps: a short prefix has long lists. */
 export function* prefixSteps(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixRecordBody> {
   const { prefix } = question;
   const { generation } = notes;
@@ -81,7 +81,7 @@ export function* prefixSteps(question: PrefixQuestion, notes: AnswerNotes): Step
   };
 }
 
-/** The exact entry, else the longest that covers the prefix; a default route only where it is asked for. */
+/** The exact entry, otherwise the longest that covers the prefix; a default route only if the question is about it. */
 function matchOf(routes: RouteTable, prefix: Prefix): number {
   const entry = routes.prefixes.covering(prefix);
   return entry >= 0 && routes.prefixes.lengthAt(entry) === 0 && prefix.length > 0 ? -1 : entry;
@@ -91,7 +91,7 @@ function originsOf(view: RouteView, allocation: AllocationEntry | null, notes: A
   return oneByOne(view.shown.origins, (origin) => originRecord(notes, view, origin, allocation));
 }
 
-/** Each in a step of its own, as its verdict may have to read thousands of VRPs. */
+/** One item per step, as the verdict of one may have to read thousands of VRPs. */
 function* oneByOne<T, U>(items: readonly T[], of: (item: T) => U): Steps<U[]> {
   const list: U[] = [];
   for (const item of items) {
@@ -100,7 +100,7 @@ function* oneByOne<T, U>(items: readonly T[], of: (item: T) => U): Steps<U[]> {
   return list;
 }
 
-/** Of an exact match what covers it; of a covering one itself is the first less specific. */
+/** For an exact match, the entries that cover it; otherwise the match itself is the first less specific. */
 function lessSpecificsOf(routes: RouteTable, prefix: Prefix, entry: number, exact: boolean): number[] {
   if (entry < 0 || prefix.length === 0) return [];
   return exact ? lessSpecifics(routes, entry) : [entry, ...lessSpecifics(routes, entry)];
@@ -121,7 +121,7 @@ function* moreSpecificsOf(
   const items = yield* mapSteps(shown, (entry) => relatedPrefix(notes.generation, routes, entry));
   const next_cursor = notes.nextCursor("prefix", question, "more_specifics", items.length, count);
   if (!isTold) return { count: count === 0 ? null : count, items, announced_share: null, next_cursor };
-  // A default route announces no space of its own.
+  // A default route does not announce any space of its own.
   const announcedShare = exact && prefix.length > 0 ? 1 : share(routes.prefixes.coveredShare(prefix), 1);
   return { count, items, announced_share: announcedShare, next_cursor };
 }
@@ -142,7 +142,7 @@ function* vrpsOf(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixVrps
   const covering = vrps.covering(prefix);
   warnAboutVrps(notes, "vrps.covering", covering.length);
   const inside = vrps.moreSpecificRange(prefix);
-  // One more than is shown tells that there are more; how many is not counted, as a short prefix holds them by the 100,000.
+  // Reads one more than is shown, to find out whether there are more. They are not counted, as a short prefix holds hundreds of thousands.
   const start = notes.start("vrps.unannounced");
   const found: Placed[] = [];
   for (const next of unannounced(notes.generation, { covering, inside, prefix }, start)) {
@@ -161,19 +161,18 @@ function* vrpsOf(question: PrefixQuestion, notes: AnswerNotes): Steps<PrefixVrps
   };
 }
 
-/** A VRP, and its place among those of a prefix and inside it. */
+/** A VRP, and its place among those of the prefix and inside it. */
 interface Placed {
   readonly vrp: Vrp;
   readonly place: number;
 }
 
-/** VRPs that are looked at in one step. */
+/** Number of VRPs that one step examines. */
 const stepVrps = 512;
 
 /**
- * VRPs of the prefix and inside it that no route announces, each with its place among all VRPs there; null after a step's work. None where the
- * routes cannot tell.
- * A page begins at a place, so that no earlier VRP is looked at again.
+ * The VRPs of the prefix and inside it that no route uses, each with its place among all VRPs there; null after a step's work. Empty if the routes
+ * cannot tell. A page begins at a place, so that earlier VRPs are not examined again.
  */
 function* unannounced(
   generation: Generation,
@@ -201,7 +200,7 @@ function* unannounced(
 }
 
 const state = { unknown: 0, announced: 1, unannounced: 2 } as const;
-/** What was found of the VRPs of a generation, by their index: a short prefix asks for them by the 100,000. */
+/** Cached states of the VRPs of a generation, by their index: a short prefix asks for hundreds of thousands. */
 const statesOf = new WeakMap<Generation, Uint8Array>();
 
 function statesIn(generation: Generation, vrps: VrpSet): Uint8Array {
@@ -213,7 +212,7 @@ function statesIn(generation: Generation, vrps: VrpSet): Uint8Array {
   return known;
 }
 
-/** Whether any announced route is one that the VRP authorises. A VRP of AS 0 counts as announced: it authorises no route (RFC 7607). */
+/** Whether the VRP authorises any announced route. A VRP of AS 0 counts as announced: it authorises no route (RFC 7607). */
 function isAnnounced(routes: RouteTable, vrp: Vrp): boolean {
   if (vrp.asn === 0) return true;
   const exact = routes.prefixes.exact(vrp.prefix);
@@ -224,7 +223,7 @@ function isAnnounced(routes: RouteTable, vrp: Vrp): boolean {
   return false;
 }
 
-/** Equal and within: one block wins for the whole prefix, and its rivals are its conflicts. Otherwise each record is a block of its own. */
+/** Equal and within: one block wins for the whole prefix, and other records are its conflicts. In other relations each record is a separate block. */
 function isOneBlock(related: Related | null): related is Related {
   return related?.relation === "equal" || related?.relation === "within";
 }

@@ -1,4 +1,4 @@
-/** The records of every operation that answers from a snapshot: one builder each. */
+/** Builds the records of every operation that answers from a snapshot: one builder each. */
 
 import type { ChangesName, OperationName, OperationOf, Questions, RecordOf, ServiceName, services } from "@netfacts/contracts";
 import type { AnswerNotes } from "./answer.ts";
@@ -20,7 +20,7 @@ export type SnapshotService = {
 /** Operations about one snapshot. */
 export type SnapshotOperation = Exclude<OperationOf<SnapshotService>, ChangesName>;
 
-/** Builds the record without its `meta`, which is long work for some questions; the notes collect what `meta` says. */
+/** Builds the record without its `meta`, in steps, as it is long work for some questions. The notes collect the content of `meta`. */
 export type RecordBuilder<O extends OperationName> = (question: Questions[O], notes: AnswerNotes) => Steps<Omit<RecordOf<O>, "meta">>;
 
 export const recordBuilders: { readonly [O in SnapshotOperation]: RecordBuilder<O> } = {

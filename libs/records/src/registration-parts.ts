@@ -1,10 +1,10 @@
-/** Parts of records that tell what registries say: allocation, holder, special purpose. */
+/** Parts of records that come from registries: allocation, holder, special purpose. */
 
 import { formatAddress, formatPrefix, rangeToPrefixes, type SpecialPurposeBlock, specialPurposeAsn } from "@netfacts/address";
 import type { Allocation, AllocationConflict, AsnSpecialPurpose, Block, Holder, SpecialPurpose } from "@netfacts/contracts";
 import type { AllocationEntry, AllocationTable, Generation } from "@netfacts/snapshot";
 
-/** AS numbers listed of one holder; registries that publish for whole countries share one id over thousands. */
+/** Most AS numbers that are listed for one holder; registries that publish for whole countries share one id over thousands. */
 export const holderAsnsMax = 100;
 
 const holderBasis = "delegated-extended:opaque-id";
@@ -41,7 +41,7 @@ function registered(entry: AllocationEntry): AllocationConflict {
 }
 
 /**
- * The allocation that the winning record tells, with the others as conflicts; null when there is no record.
+ * The allocation of the winning record, with the others as conflicts; null when there is no record.
  *
  * @param records  record numbers of the generation's allocation table, the winner first.
  */
@@ -60,7 +60,7 @@ export function allocationRecord(generation: Generation, records: readonly numbe
   };
 }
 
-/** Those that say something else than the winner, each once: a file may stand there twice, and registries list what they handed on alike. */
+/** Records that differ from the winner, each once: a file may have a record twice, and registries list transferred blocks in the same way. */
 function conflictsOf(winner: AllocationConflict, losers: readonly AllocationConflict[]): AllocationConflict[] {
   if (losers.length === 0) return [];
   const told = new Set([JSON.stringify(winner)]);
@@ -70,19 +70,19 @@ function conflictsOf(winner: AllocationConflict, losers: readonly AllocationConf
   });
 }
 
-/** A block of the special-purpose address registries; null for null. */
+/** The record of a special-purpose block; null for null. */
 export function specialPurposeRecord(block: SpecialPurposeBlock | null): SpecialPurpose | null {
   if (block === null) return null;
   return { name: block.name, rfc: block.rfc, block: formatPrefix(block.prefix), globally_reachable: block.globallyReachable };
 }
 
-/** An entry of the special-purpose AS number registry; null where there is none. */
+/** An entry of the special-purpose AS number registry; null: there is none. */
 export function asnSpecialPurposeRecord(asn: number | null): AsnSpecialPurpose | null {
   const found = asn === null ? null : specialPurposeAsn(asn);
   return found === null ? null : { name: found.name, rfc: found.rfc };
 }
 
-/** Whether the AS number and the address record share an opaque id; null where either has none, or they stand in files of two registries. */
+/** Whether the AS number and the address record share an opaque id; null if either has none, or they are in files of two registries. */
 export function sameHolder(generation: Generation, asn: number | null, allocation: AllocationEntry | null): boolean | null {
   if (asn === null || allocation === null || allocation.holder === null || generation.allocations === null) return null;
   const asnEntry = generation.allocations.asn(asn);

@@ -1,4 +1,4 @@
-/** Parts of records that tell what is announced: origins with their evidence, visibility, MOAS, and RPKI in one word. */
+/** Parts of records about announcements: origins with their evidence, visibility, MOAS, and the RPKI state. */
 
 import { type Address, formatPrefix, type Prefix, specialPurposeAsn } from "@netfacts/address";
 import type {
@@ -29,16 +29,16 @@ import type { AnswerNotes } from "./answer.ts";
 import { asnSpecialPurposeRecord, sameHolder } from "./registration-parts.ts";
 import { validationRecord, validationState, vrpsShownMax, warnAboutVrps } from "./validation-parts.ts";
 
-/** A match that fewer than this share of full-feed peers see gives the warning `low_visibility`. */
+/** A match that a smaller share of full-feed peers sees gets the warning `low_visibility`. */
 export const lowVisibilityShare = 0.03;
 
 /**
- * Origins that an answer shows of a prefix, the most seen first, and as many AS_SETs. Real tables have some dozens at most. The verdict of
- * each reads all VRPs that cover the prefix.
+ * Most origins of a prefix that an answer shows, most seen first; as many for AS_SETs. Real tables have some dozens at most. The verdict of each
+ * reads all VRPs that cover the prefix.
  */
 const originsShownMax = 100;
 
-/** A share with three decimals; null of nothing. Callers compare it with 0 and 1, so it is 0 only for none and 1 only for all. */
+/** A share with three decimals; null if the whole is 0. Callers compare it with 0 and 1, so it is 0 only for none and 1 only for all. */
 export function share(part: number, whole: number): number | null {
   if (whole === 0) return null;
   const rounded = Math.round((part / whole) * 1000) / 1000;
@@ -53,14 +53,14 @@ export function visibilityRecord(generation: Generation, version: 4 | 6, counts:
 
 /** A prefix with its origins, read once and shown in parts. */
 export interface RouteView {
-  /** In the table that it is of. */
+  /** Number of the entry in its table. */
   readonly entry: number;
   readonly prefix: Prefix;
   readonly counts: PeerCounts;
-  /** AS numbers, and paths that name no origin. */
+  /** Origins that are an AS number, or unknown. */
   readonly origins: readonly RouteOrigin[];
   readonly asSets: readonly RouteOrigin[];
-  /** Those of both that an answer shows. */
+  /** The origins and AS_SETs that an answer shows. */
   readonly shown: Pick<RouteView, "origins" | "asSets">;
 }
 
@@ -83,21 +83,21 @@ export function moasRecord(view: RouteView): Moas {
   return { is_moas: count > 1, origin_count: count };
 }
 
-/** Where nothing is found: `announced` tells whether that is known. */
+/** MOAS of a prefix without a route; `announced` null: not known. */
 export function noMoas(announced: false | null): Moas {
   return { is_moas: announced, origin_count: announced === null ? null : 0 };
 }
 
 /**
- * What "no route found" means: false where the tables can tell, null where they cannot: no routes imported, or a sample
- * whose peers carry no full table of this family.
+ * Meaning of "no route found": false if the tables are complete enough; null if no routes are imported, or in a sample whose peers have no full table
+ * of this family.
  */
 export function announcedOf(generation: Generation, version: 4 | 6): false | null {
   if (generation.routes === null) return null;
   return generation.manifest.sample_data && generation.peersTotal(version) === 0 ? null : false;
 }
 
-/** An origin in short, as `/ip` shows it. */
+/** An origin in short, as in `/ip`. */
 export function originSummary(
   generation: Generation,
   view: RouteView,
@@ -139,12 +139,12 @@ export function asSetOriginRecord(notes: AnswerNotes, view: RouteView, origin: R
   };
 }
 
-/** VRPs that the verdict of one origin shows: all origins together show about as many as one alone. */
+/** Most VRPs that the verdict of one origin shows: all origins together show about as many as a single one. */
 function vrpsMaxOf({ shown }: RouteView): number {
   return Math.ceil(vrpsShownMax / (shown.origins.length + shown.asSets.length));
 }
 
-/** Warns of VRPs that the verdicts of origins leave out. @param covering VRPs of the route's prefix. */
+/** Warns of VRPs that the verdicts of origins leave out. @param covering number of VRPs that cover the route's prefix. */
 export function warnAboutOriginVrps(notes: AnswerNotes, view: RouteView, covering: number | null): void {
   if (view.origins.length > 0) warnAboutVrps(notes, "origins", covering, vrpsMaxOf(view));
   warnAboutSetVrps(notes, "as_set_origins", view, covering);
@@ -154,7 +154,7 @@ export function warnAboutSetVrps(notes: AnswerNotes, list: string, view: RouteVi
   if (view.asSets.length > 0) warnAboutVrps(notes, list, covering, vrpsMaxOf(view));
 }
 
-/** Warns of origins that are left out. @param parent  of the lists, with its dot. */
+/** Warns of origins that are left out. @param parent  the path of the lists, with its dot. */
 export function warnAboutOrigins(notes: AnswerNotes, parent: string, { origins, asSets, shown }: RouteView): void {
   const warn = (list: string, some: number, all: number) => {
     if (all > some) notes.warnTruncated(`${parent}${list}`, `${parent}${list} shows ${some} of ${all} origins of the prefix`);
@@ -166,10 +166,10 @@ export function warnAboutOrigins(notes: AnswerNotes, parent: string, { origins, 
 const badness: Record<RpkiState, number> = { valid: 0, "not-found": 1, invalid: 2 };
 
 /**
- * RPKI of a prefix in one word: the state of the origin that most full-feed peers see, of a tie the worse. AS_SET origins
- * count in `by_state`, and in `state` only when they are alone.
+ * The RPKI state of a prefix in one word: that of the origin that most full-feed peers see; if equal, the worse. AS_SET origins count in `by_state`,
+ * and in `state` only if there are no others.
  *
- * @param prefix  the prefix that `covering_vrps` counts for where nothing is announced.
+ * @param prefix  the prefix that `covering_vrps` counts for if nothing is announced.
  */
 export function rpkiSummary(generation: Generation, view: RouteView | null, prefix: Prefix): RpkiSummary {
   const { vrps } = generation;
@@ -201,7 +201,7 @@ export function rpkiSummary(generation: Generation, view: RouteView | null, pref
   };
 }
 
-/** Origins by their numbers: each AS, and the members of each AS_SET. */
+/** Origins as numbers: each AS, and the members of each AS_SET. */
 function originNumbers({ origins, asSets }: RouteView): Pick<RelatedPrefix, "origins" | "as_set_origins"> {
   return {
     origins: origins.slice(0, originsShownMax).map(({ asn }) => asn),
@@ -209,7 +209,7 @@ function originNumbers({ origins, asSets }: RouteView): Pick<RelatedPrefix, "ori
   };
 }
 
-/** A neighbouring prefix in short. */
+/** A related prefix in short. */
 export function relatedPrefix(generation: Generation, table: RouteTable, entry: number): RelatedPrefix {
   const view = viewRoute(table, entry);
   return {
@@ -229,7 +229,7 @@ export function lowVisibilityRecord(generation: Generation, table: RouteTable, e
   };
 }
 
-/** Announced prefixes that cover an entry, the most specific first; default routes are none. */
+/** Announced prefixes that cover an entry, most specific first, without default routes. */
 export function lessSpecifics(table: RouteTable, entry: number): number[] {
   const list: number[] = [];
   for (let at = entry < 0 ? -1 : table.prefixes.parent(entry); at >= 0 && table.prefixes.lengthAt(at) > 0; at = table.prefixes.parent(at))
@@ -237,7 +237,7 @@ export function lessSpecifics(table: RouteTable, entry: number): number[] {
   return list;
 }
 
-/** Adds the warnings that a matched route calls for. */
+/** Adds the warnings for a matched route. */
 export function warnAboutRoute(
   notes: AnswerNotes,
   view: RouteView,
@@ -255,8 +255,8 @@ export function warnAboutRoute(
 }
 
 /**
- * Adds the warning of an address that only a default route covers, where that tells something: beside a full table, a default route is one
- * peer's habit, and what is not announced there is not announced.
+ * Adds the warning for an address that only a default route covers, if it means something: with a full table, a default route is specific to one
+ * peer, and an address without another route is not announced.
  */
 export function warnAboutDefaultRoute(notes: AnswerNotes, ip: Address, announced: false | null): void {
   if (announced === null || notes.generation.peersTotal(ip.version) > 0 || !isGlobal(ip, lookupSpecialPurpose(ip))) return;
@@ -265,7 +265,7 @@ export function warnAboutDefaultRoute(notes: AnswerNotes, ip: Address, announced
 
 function bogonReason(view: RouteView, allocation: AllocationEntry | null): string | null {
   const block = lookupSpecialPurposePrefix(view.prefix);
-  // A prefix shorter than /3 holds 2000::/3, or is a default route.
+  // A shorter prefix contains 2000::/3, or is a default route.
   if (!isGlobal(view.prefix, block) && (view.prefix.version === 4 || view.prefix.length >= 3))
     return `${formatPrefix(view.prefix)} is in ${block === null ? "unassigned" : block.name} space${block === null ? "" : ` (${block.rfc})`}`;
   if (allocation !== null && (allocation.status === "available" || allocation.status === "reserved"))

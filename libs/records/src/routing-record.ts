@@ -23,7 +23,7 @@ import {
   warnAboutRoute,
 } from "./route-parts.ts";
 
-/** The record without `meta`, which `notes` gives. */
+/** The record without `meta`, which `notes` provides. */
 export type RoutingRecordBody = Omit<RoutingRecord, "meta">;
 
 export function routingRecord({ ip, moreSpecifics, upstreams, limit }: RoutingQuestion, notes: AnswerNotes): RoutingRecordBody {

@@ -1,4 +1,4 @@
-/** Countries by the words of their names, of other names that people use (`UK`, `USA`, `Turkey`), and by their codes. */
+/** Finds countries by the words of their names, by other common names (`UK`, `USA`, `Turkey`), and by their codes. */
 
 import { foldedWords, isOneEdit, mayBeMisspelt, rankOf, ranks } from "@netfacts/snapshot";
 import countries from "i18n-iso-countries/index.js";
@@ -11,12 +11,12 @@ export interface RankedCountry {
 
 const names = countries.getNames("en", { select: "all" });
 
-/** In the order of their codes. `forms`: the words of the title, and those that it would have with each other name. */
+/** In the order of codes. `forms`: the words of the title, and of the title with each other name. */
 const listed = Object.keys(countries.getAlpha2Codes())
   .sort()
   .map((code) => {
     const title = `${countryFlag(code)?.name ?? code} (${code})`;
-    // Without `U.S.A.`: each letter would find it before all countries that begin so.
+    // Without names such as `U.S.A.`: each of its letters would match it before all countries that begin with the letter.
     const others = (names[code] ?? [])
       .map((name) => wordsOf(`${name} (${code})`))
       .filter((words) => words.every(({ length }) => length > 1));
@@ -27,7 +27,7 @@ function wordsOf(title: string): string[] {
   return foldedWords(title).map(({ text }) => text);
 }
 
-/** The countries of which a form matches every word, by their best one, and how many have each rank. */
+/** The countries with a form that matches every word, with the rank of their best form, and the number of countries of each rank. */
 export function countryRanks(words: readonly string[]): { readonly counts: Uint32Array; readonly found: readonly RankedCountry[] } {
   const counts = new Uint32Array(ranks);
   const found: RankedCountry[] = [];
@@ -41,7 +41,7 @@ export function countryRanks(words: readonly string[]): { readonly counts: Uint3
   return { counts, found };
 }
 
-/** Infinite: a word matches none of the form's. */
+/** Infinity: a word matches no word of the form. */
 function formRank(words: readonly string[], form: readonly string[]): number {
   const levels = words.map((word) => Math.min(...form.map((other) => levelBetween(word, other))));
   const worst = Math.max(...levels);
@@ -51,7 +51,7 @@ function formRank(words: readonly string[], form: readonly string[]): number {
 
 const noLevel = 3;
 
-/** Place in `matchLevels`. */
+/** An index of `matchLevels`, or `noLevel`. */
 function levelBetween(asked: string, word: string): number {
   if (word.startsWith(asked)) return word === asked ? 0 : 1;
   return mayBeMisspelt(asked) && isOneEdit(asked, word) ? 2 : noLevel;

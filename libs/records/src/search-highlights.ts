@@ -3,7 +3,7 @@
 import type { SearchHighlight } from "@netfacts/contracts";
 import { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, prefixEnd } from "@netfacts/snapshot";
 
-/** For each word of the question the words that match it best. Ranges ascend and are apart; offsets in UTF-16 units. */
+/** For each word of the question, the ranges of the words that match it best. Ranges ascend and do not overlap; offsets in UTF-16 units. */
 export function highlightsOf(title: string, words: readonly string[]): SearchHighlight[] {
   const found = foldedWords(title).flatMap(withNumber);
   const ranges = words.flatMap(formsOf).flatMap((word): SearchHighlight[] => {
@@ -16,13 +16,13 @@ export function highlightsOf(title: string, words: readonly string[]): SearchHig
   return merged(ranges);
 }
 
-/** Titles have AS numbers as "AS33", which "ASN33" asks for too. */
+/** Titles contain AS numbers as "AS33"; a question may use "ASN33". */
 function formsOf(word: string): string[] {
   const digits = /^asn(\d+)$/.exec(word)?.[1];
   return digits === undefined ? [word] : [word, `as${digits}`];
 }
 
-/** An AS number is also found without "AS". */
+/** An AS number matches without "AS", too. */
 function withNumber(word: FoldedWord): FoldedWord[] {
   const digits = /^as(\d+)$/.exec(word.text)?.[1];
   return digits === undefined ? [word] : [word, { ...word, text: digits, start: word.start + 2 }];

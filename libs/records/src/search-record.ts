@@ -1,4 +1,4 @@
-/** The record of a search: what the text itself names, then countries, AS names and organisations by rank. */
+/** The record of a search: the subjects that the text names, then countries, AS names and organisations by rank. */
 
 import type { SearchMatch, SearchQuestion, SearchRecord, SearchResult } from "@netfacts/contracts";
 import { foldedWords, type Generation, levelOf, matchLevels, type OtherRows, ranks, type WordIndex, WordSearch } from "@netfacts/snapshot";
@@ -9,15 +9,15 @@ import { asnResult, asnText } from "./search-results.ts";
 import { subjectsOf } from "./search-subjects.ts";
 import type { Steps } from "./steps.ts";
 
-/** Words of a question that count. */
+/** Number of words of a question that are used. */
 const questionWordsMax = 8;
-/** AS numbers of an organisation that its subtitle names. */
+/** Number of AS numbers in the subtitle of an organisation. */
 const asnsShown = 3;
 
 type AsNameTable = NonNullable<Generation["names"]>;
 type ProfileTable = NonNullable<Generation["profiles"]>;
 
-/** Rows of one kind with a rank each. */
+/** Rows of one kind, each with a rank. */
 interface Source {
   readonly counts: Uint32Array;
   each(visit: (row: number, rank: number) => void): void;
@@ -32,7 +32,7 @@ export function* searchSteps(question: SearchQuestion, notes: AnswerNotes): Step
   if (profiles === null) notes.warn("profiles_unavailable", "no profiles are loaded, so organisations are not found");
   const nameWords = names === null ? null : yield* names.words();
   const organisationWords = profiles === null ? null : yield* profiles.words();
-  // In one step: the rows that a search marks are those of its index.
+  // In one step: the marked rows of a search are in the memory of its index.
   const { results: subjects, searched, asns } = subjectsOf(q, notes);
   const words = questionWords(searched);
   const sources: Source[] = [countrySource(countryRanks(words), words)];
@@ -50,7 +50,7 @@ export function* searchSteps(question: SearchQuestion, notes: AnswerNotes): Step
   };
 }
 
-/** Items from a place on, in the order of ranks, then sources, then rows. */
+/** `count` items from a place on, in the order of ranks, then sources, then rows. */
 function window(sources: readonly Source[], start: number, count: number): SearchResult[] {
   const places = sources.map(() => new Uint32Array(ranks));
   let place = 0;
@@ -71,7 +71,7 @@ function window(sources: readonly Source[], start: number, count: number): Searc
   return found.filter((item) => item !== undefined);
 }
 
-/** Different words of the text. */
+/** The different words of the text. */
 export function questionWords(text: string): string[] {
   const words = foldedWords(text).map((word) => word.text);
   return [...new Set(words)].slice(0, questionWordsMax);
@@ -93,7 +93,7 @@ function countrySource(
   };
 }
 
-/** One for each index, as it has memory for each row. */
+/** One search for each index, as it has memory for each row. */
 const searches = new WeakMap<WordIndex, WordSearch>();
 
 function searchOf(index: WordIndex, others?: OtherRows): WordSearch {
@@ -105,7 +105,7 @@ function searchOf(index: WordIndex, others?: OtherRows): WordSearch {
   return search;
 }
 
-/** @param left AS numbers that are results already. */
+/** @param left AS numbers that are already results. */
 function nameSource(
   generation: Generation,
   names: AsNameTable,
@@ -124,7 +124,7 @@ function nameSource(
   };
 }
 
-/** Rows of the AS numbers that a word is, or begins, in decimal digits: `33`, `AS33` or `ASN33`. */
+/** Rows whose AS number equals the word, or begins with it in decimal digits: `33`, `AS33` or `ASN33`. */
 const numberRows =
   (asns: Uint32Array): OtherRows =>
   (word, visit) => {

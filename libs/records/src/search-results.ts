@@ -1,4 +1,4 @@
-/** Results of a search that more than one kind of match gives. */
+/** Results of a search that come from more than one kind of match. */
 
 import type { SearchMatch, SearchResult } from "@netfacts/contracts";
 import type { Generation } from "@netfacts/snapshot";

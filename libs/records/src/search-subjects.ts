@@ -1,4 +1,4 @@
-/** What the text of a search itself names: an AS number, an address, a prefix, or a host name with an address in it. */
+/** Finds what the text of a search names directly: an AS number, an address, a prefix, or a host name with an address in it. */
 
 import {
   type Address,
@@ -17,13 +17,13 @@ import { asnResult, asnText } from "./search-results.ts";
 
 export interface Subjects {
   readonly results: SearchResult[];
-  /** What names are searched for: the text, the domain of a host name, or nothing if the text is an address or a prefix. */
+  /** The text to search for in names: the whole text, the domain of a host name, or nothing if the text is an address or a prefix. */
   readonly searched: string;
   /** AS numbers among the results. */
   readonly asns: readonly number[];
 }
 
-/** Origins of a route that are results. */
+/** Number of origins of a route that are added as results. */
 const originsMax = 3;
 
 export function subjectsOf(q: string, notes: AnswerNotes): Subjects {
@@ -33,12 +33,12 @@ export function subjectsOf(q: string, notes: AnswerNotes): Subjects {
   const asn = parseAsn(number ?? text);
   if (asn !== null) list.addAsn(asn, "exact", text);
   if (number === undefined) return { results: list.results, searched: addNumbers(text, list), asns: list.asns };
-  // As one word it may also be one of a name: "ERX-TANET-ASN1".
+  // As a single word it may also be a part of a name: "ERX-TANET-ASN1".
   const searched = /^ASN?\d+$/i.test(text) ? text : `AS${number}`;
   return { results: list.results, searched, asns: list.asns };
 }
 
-/** Adds the address or the prefix that the text is or contains, and returns what names are searched for. */
+/** Adds the address or the prefix that the text is or contains. Returns the text to search for in names. */
 function addNumbers(text: string, list: SubjectList): string {
   const ip = parseAddress(text);
   const reading = parsePrefix(text);
@@ -74,7 +74,7 @@ class SubjectList {
     this.results.push({ ...result, highlights: text === null ? [] : [{ start: /^\d+$/.test(text) ? 2 : 0, end }] });
   }
 
-  /** The address, its route with the origins, and its reverse DNS. */
+  /** Adds the address, its route with the origins, and its reverse DNS. */
   addAddress(ip: Address, match: SearchMatch): void {
     this.#notes.use("routes");
     const { generation } = this.#notes;
@@ -116,7 +116,7 @@ class SubjectList {
     for (const asn of origins.slice(0, originsMax)) this.addAsn(asn, "derived", null);
   }
 
-  /** The whole title if it is what was typed, else what it has in common with that from the beginning. */
+  /** Highlights the whole title if it is what was typed, otherwise nothing. */
   #add(result: Omit<SearchResult, "highlights">): void {
     const isNamed = result.match === "exact" || result.title === this.#text;
     this.results.push({ ...result, highlights: isNamed ? [{ start: 0, end: result.title.length }] : [] });
@@ -127,7 +127,7 @@ function originsOf(routes: RouteTable, entry: number): number[] {
   return routes.origins(entry).flatMap(({ asn }) => (asn === null ? [] : [asn]));
 }
 
-/** Behind what is announced; empty if no origin is known. */
+/** Text to append to an announced prefix; empty if no origin is known. */
 function announcedBy(origins: readonly number[]): string {
   if (origins.length === 0) return "";
   const more = origins.length - originsMax;
@@ -138,17 +138,17 @@ function told(announced: string): string | null {
   return announced === "" ? null : announced.slice(2);
 }
 
-/** Quotes that open in one language close in another. */
+/** Quotation marks: those that open in one language close in another. */
 const quotes = "\"'`´“”„‘’‚«»‹›";
 const opening = new RegExp(`^[\\s${quotes}(<]+`);
 const closing = new RegExp(`[\\s${quotes}/)>,;.]+$`);
 
-/** Without the marks around it in logs and sentences. */
+/** Removes the marks around a text in logs and sentences. */
 function withoutMarks(text: string): string {
   return text.replace(opening, "").replace(closing, "");
 }
 
-/** The host of a pasted URL, else the text. */
+/** The host of a pasted URL, otherwise the text. */
 function hostOfUrl(text: string): string {
   return (
     /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@\s]*@)?(?:\[([0-9a-f:.]+)\]|([^/?#:\s]+))/i
@@ -158,10 +158,10 @@ function hostOfUrl(text: string): string {
   );
 }
 
-/** An address in brackets, with a port, with a zone, or as it is. */
+/** Written forms of an address: in brackets, with a port, with a zone, or plain. */
 const writtenForms = [/^\[([^\]%]+)(?:%[^\]]+)?\](?::\d{1,5})?$/, /^([\d.]+):\d{1,5}$/, /^([^%]*:[^%]*)%[\w.-]+$/, /^(.+)$/];
 
-/** The address or prefix of a text that has nothing else but a port, a zone, and marks around it; else the text. */
+/** The address or prefix of a text that has nothing else except a port, a zone, and marks around it; otherwise the text. */
 function addressAlone(text: string): string {
   const bare = withoutMarks(text);
   const parts = writtenForms.map((form) => form.exec(bare)?.[1] ?? "");
@@ -172,7 +172,7 @@ function isSyntaxFault(reading: PrefixReading): boolean {
   return !reading.ok && reading.fault === "syntax";
 }
 
-/** `193.0` and `2001:67c:` as the prefix of all addresses that begin so. */
+/** Reads `193.0` and `2001:67c:` as the prefix of all addresses that begin with it. */
 function begunAddress(text: string): Prefix | null {
   const octets = /^(\d{1,3})\.(?:(\d{1,3})(?:\.(?:(\d{1,3})\.?)?)?)?$/.exec(text);
   if (octets !== null) {
@@ -206,10 +206,10 @@ function reverseName(text: string): Address | null {
   );
 }
 
-/** Labels, and a last one that is no number. */
+/** Labels, the last of which is not a number. */
 const hostName = /^(?=.{4,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]\.?$/i;
 
-/** The IPv4 address that providers write into names of hosts, as in `host-193-0-6-139.example.net`. */
+/** The IPv4 address in a host name, as providers write it: `host-193-0-6-139.example.net`. */
 function addressInName(text: string): Address | null {
   if (!hostName.test(text)) return null;
   const octets = /(?<!\d)(\d{1,3})([-.])(\d{1,3})\2(\d{1,3})\2(\d{1,3})(?!\d)/.exec(text);
@@ -219,7 +219,7 @@ function addressInName(text: string): Address | null {
 /** Second-level labels below which countries register names. */
 const registryLabels = new Set(["co", "com", "net", "org", "ac", "gov", "edu", "or", "ne", "go"]);
 
-/** The label that its holder chose for a domain: `bbc` of `www.bbc.co.uk`; null: the text is no host name. */
+/** The label that the holder of a domain chose: `bbc` of `www.bbc.co.uk`; null: the text is not a host name. */
 function domainOf(text: string): string | null {
   if (!hostName.test(text)) return null;
   const labels = text.toLowerCase().replace(/\.$/, "").split(".");

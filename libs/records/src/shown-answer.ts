@@ -1,4 +1,4 @@
-/** Records as they are asked to be shown: whole, some of their members, or one list of them a line an item. */
+/** Records in the requested form: whole, some of their members, or one of their lists with a line per item. */
 
 import {
   type ListFormat,
@@ -15,12 +15,12 @@ import { finish, jsonSteps, type Steps } from "./steps.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Serialises what the view shows of a record as JSON. */
+/** Serialises the part of a record that the view shows as JSON. */
 export function shownAnswer(notes: AnswerNotes, record: object, view: View, requestId: string): RecordAnswer {
   return finish(shownSteps(notes, record, view, requestId));
 }
 
-/** The same in steps. */
+/** As `shownAnswer`, in steps. */
 export function* shownSteps(notes: AnswerNotes, record: object, view: View, requestId: string): Steps<RecordAnswer> {
   const members = view === wholeRecord ? record : shownMembers(record, view);
   return noted(notes, yield* jsonSteps(view.meta ? { ...members, meta: notes.meta(requestId) } : members));
@@ -29,13 +29,13 @@ export function* shownSteps(notes: AnswerNotes, record: object, view: View, requ
 /**
  * The list of a record in another format, without `meta`.
  *
- * Throws `ProblemError` for a list of prefixes where no routes are imported: without lines it would read as a list that is known to be empty. Also throws
- * where the operation has no list in that format: an edge has let through what it must refuse.
+ * Throws `ProblemError` for a list of prefixes if no routes are imported: without lines it would look like a list that is known to be empty. Also
+ * throws if the operation has no list in that format: an edge should have refused the request.
  */
 export function shownList(op: OperationName, notes: AnswerNotes, record: object, format: ListFormat): RecordAnswer {
   const shown = operations[op].listView;
   if (shown === null) throw new Error(`operation ${op} has no list in the format ${format}`);
-  // Those that show prefixes.
+  // Lists of prefixes.
   const isOfRoutes = shown.line === undefined;
   if (isOfRoutes && notes.generation.manifest.sections.routes === undefined)
     throw new ProblemError("data_not_ready", {
@@ -46,7 +46,7 @@ export function shownList(op: OperationName, notes: AnswerNotes, record: object,
   return { ...noted(notes, Buffer.from(listText(items, format, shown))), ...(next !== undefined && { next }) };
 }
 
-/** Items a line each; empty for none, but for the header line of CSV. */
+/** One line per item; without items empty, except for the header line of CSV. */
 export function listText(items: readonly Item[], format: ListFormat, { columns, line = "prefix" }: ListView): string {
   switch (format) {
     case "ndjson":
@@ -61,8 +61,8 @@ export function listText(items: readonly Item[], format: ListFormat, { columns, 
 }
 
 /**
- * A cell of CSV (RFC 4180): empty for what is not known; lists of values separated by blanks, an AS_SET as `{64500,64501}`. What a spreadsheet would take for a
- * formula is made a text by a leading apostrophe.
+ * A cell of CSV (RFC 4180): empty for unknown values; values of a list separated by spaces, an AS_SET as `{64500,64501}`. An apostrophe is put before
+ * a text that a spreadsheet would read as a formula.
  */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return "";

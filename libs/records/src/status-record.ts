@@ -1,4 +1,4 @@
-/** The sections in service, how fresh they are, and what they were made of. */
+/** The sections in service, their freshness, and their sources. */
 
 import type { SectionStatus, StatusRecord } from "@netfacts/contracts";
 import { sectionsOf } from "@netfacts/snapshot";

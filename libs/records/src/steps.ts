@@ -1,12 +1,12 @@
-/** Long work in steps, so that other questions are answered in between; and JSON that is written in such steps. */
+/** Long work in steps, so that other questions are answered in between; and JSON serialisation in such steps. */
 
-/** Work between whose steps others may have a turn; the result comes last. */
+/** Work that may pause between its steps; the result comes last. */
 export type Steps<T> = Generator<void, T>;
 
-/** Items of a list that are worked on in one step: some 100 to 200 µs. */
+/** Number of list items that one step processes: some 100 to 200 µs. */
 export const stepItems = 64;
 
-/** The result, without a pause. */
+/** Runs all steps without a pause. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -14,14 +14,14 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** One of each item, a step for so many. */
+/** Maps each item; pauses after every `stepItems` items. */
 export function* mapSteps<T, U>(items: Iterable<T>, of: (item: T) => U): Steps<U[]> {
   const list: U[] = [];
   for (const item of items) if (list.push(of(item)) % stepItems === 0) yield;
   return list;
 }
 
-/** The bytes of `JSON.stringify`, for a value of plain objects, lists and texts; a long list takes a step for so many items. */
+/** The bytes of `JSON.stringify`, for a value of plain objects, lists and texts; a long list takes a step for every `stepItems` items. */
 export function* jsonSteps(value: object): Steps<Buffer> {
   if (!hasLong(value)) return Buffer.from(JSON.stringify(value));
   const pieces: Buffer[] = [];
@@ -55,7 +55,7 @@ function* texts(value: object): Generator<string> {
   yield `${text}}`;
 }
 
-/** Whether a member is a long list, or has one for a member of its own: records have none deeper. */
+/** Whether a member is a long list, or an object with a long list: records have none deeper. */
 function hasLong(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return isLong(value);
   for (const name in value) {

@@ -1,4 +1,4 @@
-/** Origin validation as records show it: state, reason, lists, description and notes. */
+/** Origin validation in the form of records: state, reason, lists, description and notes. */
 
 import type { Prefix } from "@netfacts/address";
 import { formatPrefix } from "@netfacts/address";
@@ -7,12 +7,12 @@ import { stateWords, type Validity, type Vrp, validateOrigin } from "@netfacts/r
 import { type Generation, secondsTimestamp } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
 
-/** A VRP that ends within this time of the section's `as_of` gives the note `expires_soon`. */
+/** A VRP that expires within this time after the section's `as_of` gets the note `expires_soon`. */
 export const expiresSoonSeconds = 24 * 3600;
 
 /**
- * Covering VRPs that a verdict shows, and `covering` of a prefix: four times as many as cover any prefix that was seen. Who holds a prefix can sign VRPs for it
- * without end, and every answer about it would be as long.
+ * Most covering VRPs that a verdict, or `covering` of a prefix, shows: four times as many as cover any prefix in real data. The holder of a prefix
+ * can sign any number of VRPs for it, which would make every answer about it as long.
  */
 export const vrpsShownMax = 1_000;
 
@@ -24,7 +24,7 @@ const descriptions = {
   notFound: "No VRP covers the prefix.",
 } as const;
 
-/** A VRP as records show it. */
+/** A VRP in the form of records. */
 export function vrpRecord(vrp: Vrp): VrpItem {
   return {
     asn: vrp.asn,
@@ -35,13 +35,13 @@ export function vrpRecord(vrp: Vrp): VrpItem {
   };
 }
 
-/** Warns that a list leaves covering VRPs out, where there are too many. `list` is the member that has it. */
+/** Warns that a list leaves out covering VRPs, if there are too many. `list` is the member with the list. */
 export function warnAboutVrps(notes: AnswerNotes, list: string, covering: number | null, vrpsMax = vrpsShownMax): void {
   if (covering !== null && covering > vrpsMax)
     notes.warnTruncated(list, `${list} shows ${vrpsMax} of the ${covering} VRPs that cover the prefix`);
 }
 
-/** What a record says where no VRPs are imported. */
+/** The validation if no VRPs are imported. */
 export function unknownValidation(): OriginValidation {
   return { state: null, reason: null, description: null, vrps: { matched: [], unmatched_as: [], unmatched_length: [] }, notes: [] };
 }
@@ -51,7 +51,7 @@ export function unknownValidation(): OriginValidation {
  *
  * @param origin  the AS number; null for an AS_SET or an unknown origin, which no VRP can match.
  * @param asSet   whether the path ends in an AS_SET.
- * @param vrpsMax VRPs that are shown: those that match first.
+ * @param vrpsMax most VRPs that are shown: matching ones first.
  */
 export function validationRecord(
   notes: AnswerNotes,
@@ -82,7 +82,7 @@ export function validationRecord(
   };
 }
 
-/** The state alone; null where no VRPs are imported. */
+/** The state only; null: no VRPs are imported. */
 export function validationState(
   generation: Generation,
   prefix: Prefix,
@@ -110,7 +110,7 @@ function notesOf(validity: Validity, origin: number | null, asSet: boolean, answ
   if (validity.state === "invalid" && !asSet && !covering.some((vrp) => vrp.asn === origin && vrp.asn !== 0))
     notes.push("no_vrp_for_origin");
   if (covering.length > 0 && covering.every((vrp) => vrp.asn === 0)) notes.push("only_as0_covers");
-  // What the verdict rests on: the matches of a valid route, every covering VRP of an invalid one.
+  // The VRPs that the verdict depends on: the matching ones for a valid route, every covering one for an invalid route.
   const basis = validity.state === "valid" ? matched : covering;
   const expiresAt = basis.reduce((first, vrp) => Math.min(first, vrp.expiresAt ?? first), Number.POSITIVE_INFINITY);
   answer.changesAt(expiresAt);

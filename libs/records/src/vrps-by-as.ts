@@ -1,21 +1,21 @@
-/** The VRPs of each AS: snapshots have them by prefix (docs/decisions/0091-vrps-are-indexed-by-as-when-somebody-asks.md). */
+/** An index of VRPs by AS: snapshots have them by prefix (docs/decisions/0091-vrps-are-indexed-by-as-when-somebody-asks.md). */
 
 import type { VrpSet } from "@netfacts/rpki";
 import { type Generation, searchAscending } from "@netfacts/snapshot";
 import type { Steps } from "./steps.ts";
 
-/** VRPs that are placed in one step. */
+/** Number of VRPs that one step indexes. */
 const stepVrps = 8_192;
 
-/** Numbers of the VRPs of a set by AS: those of an AS stand in a row, ascending. 4 bytes a VRP. */
+/** The numbers of the VRPs of a set, grouped by AS and ascending within an AS. 4 bytes per VRP. */
 class VrpsByAs {
   readonly #vrps: VrpSet;
   readonly #asns: Uint32Array;
-  /** By place in `#asns`: where the next VRP of the AS goes, and in the end where those of the AS end. */
+  /** For each item of `#asns`: the index at which its next VRP is put; after the last one, the end of its VRPs. */
   readonly #ends: Uint32Array;
   readonly #counts: Uint32Array;
   readonly #numbers: Uint32Array;
-  /** VRPs that are placed. */
+  /** Number of VRPs that are indexed. */
   #placed = 0;
 
   constructor(vrps: VrpSet, { asn, count }: NonNullable<Generation["vrpCountByAs"]>) {
@@ -27,7 +27,7 @@ class VrpsByAs {
     for (let at = 1; at < asn.length; at++) this.#ends[at] = (this.#ends[at - 1] as number) + (count[at - 1] as number);
   }
 
-  /** Places some VRPs. @returns whether all are. */
+  /** Indexes some VRPs. @returns whether all are indexed. */
   work(): boolean {
     const asns = this.#vrps.columns.asn;
     const end = Math.min(this.#placed + stepVrps, this.#vrps.size);
@@ -40,7 +40,7 @@ class VrpsByAs {
     return end === this.#vrps.size;
   }
 
-  /** Only when all are placed. */
+  /** Call only when all VRPs are indexed. */
   numbersOf(asn: number): Uint32Array {
     const at = searchAscending(this.#asns, asn);
     if (at < 0) return new Uint32Array(0);
@@ -52,8 +52,8 @@ class VrpsByAs {
 const indexes = new WeakMap<VrpSet, VrpsByAs>();
 
 /**
- * The numbers of the VRPs of an AS, ascending; null where no VRPs are imported. The first question about a set indexes it, in steps that
- * questions at the same time share.
+ * The numbers of the VRPs of an AS, ascending; null: no VRPs are imported. The first question about a set indexes it, in steps that concurrent
+ * questions share.
  */
 export function* vrpNumbersOf({ vrps, vrpCountByAs }: Generation, asn: number): Steps<Uint32Array | null> {
   if (vrps === null || vrpCountByAs === null) return null;
