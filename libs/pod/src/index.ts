@@ -1,4 +1,4 @@
-/** @netfacts/pod: a process that answers from snapshots: what it reports, logs and measures of them. Loads no NATS client. */
+/** @netfacts/pod: a process that answers from snapshots: its reports, log lines and metrics. Loads no NATS client. */
 
 export { PastThread, type PastThreadOptions } from "./past/past-thread.ts";
 export { type Broadcast, PodReporter, type PodReporterDeps, podReportIntervalMs } from "./pod-reporter.ts";

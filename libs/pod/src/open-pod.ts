@@ -1,4 +1,4 @@
-/** A process that answers from snapshots: it follows those in JetStream, and reports to ingest what it loaded. */
+/** A process that answers from snapshots: it follows those in JetStream, and reports to ingest which ones it loaded. */
 
 import { hostname } from "node:os";
 import { operations } from "@netfacts/contracts";
@@ -12,7 +12,7 @@ import { PastThread } from "./past/past-thread.ts";
 import { PodReporter } from "./pod-reporter.ts";
 import { pastEvents, snapshotEvents } from "./snapshot-events.ts";
 
-/** Settings of every service that answers from snapshots: those of the bus, where snapshots are, and how they are indexed. */
+/** Settings of every service that answers from snapshots: the bus, the place of snapshots, and their indexes. */
 export const podConfigSchema = Type.Object({
   ...busConfigSchema.properties,
   SNAPSHOT_BUCKET: Type.String({
@@ -44,17 +44,17 @@ export interface DatasetPod {
   readonly messaging: Messaging;
   readonly dataset: SnapshotFollower;
   readonly past: PastThread;
-  /** The service's process: it follows, and the app takes questions from the first snapshot on. */
+  /** Makes the process of the service: it follows snapshots, and starts the app when the first one is loaded. */
   serve(app: Pick<ServiceApp, "start" | "stop">): ServiceApp;
 }
 
-/** Opens the connections to other services and to the snapshots, which close at the service's stop. */
+/** Opens the connections to other services and to the snapshots; they are closed when the service stops. */
 export async function openPod(service: string, config: PodConfig, context: ServiceContext<unknown>): Promise<DatasetPod> {
   const { log, metrics, explain, onStop } = context;
   const source = { bucket: config.SNAPSHOT_BUCKET, connection: natsConnection(`${service}-snapshots`, config) };
   const mibPerSecond = config.HISTORY_READ_MIB_PER_SECOND;
   const loaderSource = jetStreamSource({ ...source, backgroundBytesPerSecond: mibPerSecond === 0 ? null : mibPerSecond * 2 ** 20 });
-  // Its thread loads its modules while this one connects.
+  // Early, so that the thread loads its modules while this one connects.
   const loader = new LoaderThreads(loaderSource);
   const messaging = await openBus(service, config, context);
   const { store, close } = await connectJetStreamStore(source);
@@ -105,7 +105,7 @@ export async function openPod(service: string, config: PodConfig, context: Servi
           await serving;
         },
         async stop() {
-          // First, so that no load that ends now starts the app.
+          // First, so that no snapshot that is loaded now starts the app.
           dataset.stop();
           await serving;
           await app.stop();

@@ -1,10 +1,10 @@
-/** A pod's side of two-phase activation over broadcasts: tells ingest what it loaded, and takes ingest's hints. */
+/** A pod's side of two-phase activation by broadcasts: reports to ingest what it loaded, and receives ingest's hints. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type PodReport, readSnapshotNotice, reloadSubjects } from "@netfacts/contracts";
 import type { SnapshotFollower } from "@netfacts/snapshot";
 
-/** The part of messaging that is needed; payloads are JSON values. */
+/** The part of messaging that is used; payloads are JSON values. */
 export interface Broadcast {
   publish(subject: string, payload: unknown): void;
   subscribe(subject: string, listener: (payload: unknown) => void): { stop(): Promise<void> };
@@ -13,25 +13,25 @@ export interface Broadcast {
 export interface PodReporterDeps {
   readonly follower: SnapshotFollower;
   readonly broadcast: Broadcast;
-  /** Name of this pod among all. */
+  /** Name of this pod, unique among all pods. */
   readonly pod: string;
   readonly service: string;
-  /** How often it says that it is there. Ingest takes a pod for gone after three times as long. */
+  /** Interval of reports. Ingest considers a pod gone after three times this interval. */
   readonly intervalMs?: number;
 }
 
 export const podReportIntervalMs = 5_000;
 const reasonCharactersMax = 2_000;
-/** Hints that come within this time are taken together: each costs a read of the store, and whoever publishes them without end is to cost little. */
+/** Hints within this time are handled together: each costs a read of the store, and a faulty sender may publish them without end. */
 const hintMs = 20;
 
-/** What hints ask for: to read the pointer, where a snapshot was published to try that one again and to report. */
+/** Request of one or more hints: to read the pointer. For a published snapshot also to try that one again, and to report. */
 interface Hint {
   readonly id: string | undefined;
   readonly reports: boolean;
 }
 
-/** Reports from `start` on: at once, regularly, when asked, and whenever something was loaded, refused or activated. */
+/** Reports from `start` on: at once, regularly, on request, and whenever a snapshot was loaded, refused or activated. */
 export class PodReporter {
   readonly #deps: PodReporterDeps;
   #subscriptions: { stop(): Promise<void> }[] = [];
@@ -50,7 +50,7 @@ export class PodReporter {
   start(): void {
     const { broadcast, intervalMs = podReportIntervalMs } = this.#deps;
     this.#subscriptions = [
-      // Reports at once, so that ingest knows for whom it waits.
+      // Also reports at once, so that ingest knows which pods to wait for.
       broadcast.subscribe(reloadSubjects.published, (payload) => void this.#take({ id: readSnapshotNotice(payload)?.id, reports: true })),
       broadcast.subscribe(reloadSubjects.activate, () => void this.#take({ id: undefined, reports: false })),
     ];
@@ -65,7 +65,7 @@ export class PodReporter {
     await Promise.all(this.#subscriptions.map((subscription) => subscription.stop()));
   }
 
-  /** The first hint at once, and those that come meanwhile together behind it. */
+  /** Handles the first hint at once; hints that come meanwhile are handled together afterwards. */
   async #take({ id, reports }: Hint): Promise<void> {
     if (this.#isTaking) {
       this.#next = { id: id ?? this.#next?.id, reports: reports || this.#next?.reports === true };

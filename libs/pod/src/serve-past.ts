@@ -1,4 +1,4 @@
-/** The side of a pod that answers about the past: services of their own, so that no answer of today waits behind it. */
+/** A pod's answers about the past: in services of their own, so that no answer about the present waits for them. */
 
 import { changesServiceOf, isChanges, operations, pastServiceOf, type ServiceName } from "@netfacts/contracts";
 import { createResponder, type ItemHandler, type Messaging, type RequestItem, type Subscription } from "@netfacts/messaging";
@@ -10,16 +10,16 @@ export interface ServePastDeps {
   readonly service: SnapshotService & ServiceName;
   readonly past: Pick<PastThread, "ask">;
   readonly clock: { now(): number };
-  /** Told of failures that the caller must not see. */
+  /** Called for failures whose cause the caller must not see. */
   readonly onFailure: (item: RequestItem, cause: unknown) => void;
 }
 
-/** Begins to answer. The promise is rejected where the broker does not let this process serve it: then only the present is answered. */
+/** Begins to answer. Rejects if the broker does not allow this process to serve it: then only the present is answered. */
 export function servePast(deps: ServePastDeps): Promise<Subscription> {
   return serve(deps, pastServiceOf(deps.service), (name) => !isChanges(name));
 }
 
-/** The same for what changed between kept snapshots: under a name of its own, which older pods do not serve. */
+/** As `servePast`, for changes between kept snapshots: under a name of its own, which older pods do not serve. */
 export function serveChanges(deps: ServePastDeps): Promise<Subscription> {
   return serve(deps, changesServiceOf(deps.service), isChanges);
 }

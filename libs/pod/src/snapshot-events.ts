@@ -1,4 +1,4 @@
-/** What is logged and measured of the snapshots that a process holds. */
+/** Logs and measures the snapshots that a process holds. */
 
 import { snapshotNumberOf } from "@netfacts/contracts";
 import type { Logger, Metrics } from "@netfacts/runtime";
@@ -59,7 +59,7 @@ export function snapshotEvents(log: Logger, metrics: Metrics): FollowerEvents {
   };
 }
 
-/** What is logged and measured of the past. `past` is called when metrics are read. */
+/** Logs and measures the past. `past` is called when metrics are read. */
 export function pastEvents(log: Logger, metrics: Metrics, past: () => Pick<PastThread, "state">): PastThreadEvents {
   const questions = metrics.counter({
     name: "netfacts_history_requests_total",
@@ -80,7 +80,7 @@ export function pastEvents(log: Logger, metrics: Metrics, past: () => Pick<PastT
     name: "netfacts_history_thread_failures_total",
     help: "Threads for requests about the past that failed and were replaced",
   });
-  // A rate does not see a first failure in a series that begins with it.
+  // Starts at 0: a rate does not see the first increase of a series that begins with it.
   for (const result of ["answered", "history_loading", "history_unavailable"]) questions.inc({ result }, 0);
   for (const outcome of ["loaded", "failed"]) loads.inc({ outcome }, 0);
   ends.inc({}, 0);

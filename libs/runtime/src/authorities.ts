@@ -1,11 +1,11 @@
-/** Files of certificates that are trusted besides the public ones. */
+/** Files of trusted certificates, in addition to the public ones. */
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ConfigError } from "./config-error.ts";
 
 /**
- * The file that a setting names.
+ * Reads the file that a setting names.
  *
  * @throws ConfigError  when it cannot be read, or holds no certificate.
  */
@@ -21,7 +21,10 @@ export function readAuthorities(setting: string, path: string): string {
   return text;
 }
 
-/** Why a text is no list of authorities in PEM, of which the first certificate tells; null: it is one. Node would take it for an empty one. */
+/**
+ * The reason why a text is not a list of authorities in PEM, by its first certificate; null: it is one. Node would use an invalid text as an empty
+ * list.
+ */
 export function authorityFault(text: string): string | null {
   try {
     new X509Certificate(text);

@@ -1,6 +1,9 @@
-/** A histogram whose observations of the same labels are found once: what the library does for each takes longer than all else of a metric. */
+/**
+ * A histogram that looks up the labels of frequent observations only once: the library's look-up for each observation takes longer than the rest of a
+ * metric.
+ */
 
-/** Counts of one set of labels. */
+/** The counts of one set of labels. */
 export interface Observer {
   observe(value: number): void;
 }
@@ -8,20 +11,20 @@ export interface Observer {
 export interface BucketsOptions {
   readonly name: string;
   readonly help: string;
-  /** Upper bounds, ascending; the one that has no bound is added. */
+  /** Upper bounds, ascending; the unbounded bucket is added. */
   readonly buckets: readonly number[];
 }
 
 type Labels = Readonly<Record<string, string | number>>;
 
-/** What prom-client writes a line of. */
+/** The values that prom-client writes as one line. */
 interface Value {
   readonly metricName: string;
   readonly labels: Labels;
   readonly value: number;
 }
 
-/** As a registry of prom-client takes it (`registerMetric`). */
+/** Has the interface that a registry of prom-client needs (`registerMetric`). */
 export class Buckets {
   readonly name: string;
   readonly #help: string;
@@ -34,7 +37,7 @@ export class Buckets {
     this.#bounds = buckets;
   }
 
-  /** The counts of these labels. Keep it where it is asked for often. */
+  /** The counts of these labels. Keep the result for frequent use. */
   of(labels: Labels): Observer {
     const key = JSON.stringify(Object.entries(labels).sort());
     let series = this.#series.get(key);
@@ -54,7 +57,7 @@ export class Buckets {
 class Series implements Observer {
   readonly #labels: Labels;
   readonly #bounds: readonly number[];
-  /** By bucket; the last has no bound. */
+  /** Counts by bucket; the last one has no bound. */
   readonly #counts: number[];
   #sum = 0;
 

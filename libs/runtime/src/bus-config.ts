@@ -1,4 +1,4 @@
-/** Settings of every service that talks to others. */
+/** Settings of every service that connects to other services. */
 
 import Type, { type Static } from "typebox";
 

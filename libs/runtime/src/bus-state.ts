@@ -1,4 +1,4 @@
-/** What a process says about its connection to NATS, in its log and at `/readyz`: each reason once until it changes, and once a minute while it lasts. */
+/** Reports the state of the connection to NATS, in the log and at `/readyz`: each reason once until it changes, and once a minute while it lasts. */
 
 import type { Refusal, Waiting } from "@netfacts/messaging/nats";
 import type { Logger } from "./logger.ts";
@@ -10,18 +10,18 @@ export class BusState {
   readonly #log: Logger;
   readonly #explain: ServiceContext<unknown>["explain"];
   readonly #remindMs: number;
-  /** By server, the latest that was told. */
+  /** Server → the last reason that was reported. */
   readonly #reasons = new Map<string, string>();
   #reminding: NodeJS.Timeout | undefined;
 
-  /** @param remindMs  interval of log lines while a connection that was lost does not come back. */
+  /** @param remindMs  interval of log lines while a lost connection does not return. */
   constructor(log: Logger, explain: ServiceContext<unknown>["explain"], remindMs = remindMsDefault) {
     this.#log = log;
     this.#explain = explain;
     this.#remindMs = remindMs;
   }
 
-  /** No server has been reached so far. */
+  /** Call at the start: no server has been reached yet. */
   begins(): void {
     this.#explain("nats", "no connection to NATS yet");
   }
@@ -49,12 +49,12 @@ export class BusState {
     }
   }
 
-  /** The server has rights for this user that lack a subject. */
+  /** Call when the server's permissions of this user lack a subject. */
   notPermitted(text: string): void {
     this.#explain("nats rights", text);
   }
 
-  /** No further reminder. */
+  /** Stops the reminders. */
   stop(): void {
     clearInterval(this.#reminding);
   }

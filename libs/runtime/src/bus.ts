@@ -1,4 +1,4 @@
-/** The connection of a service's process to NATS: with its metrics, its spans and the lines that tell of it. */
+/** The connection of a service's process to NATS, with its metrics, spans and log lines. */
 
 import { type Lane, type Messaging, type MessagingEvents, seldom } from "@netfacts/messaging";
 import { type ConnectOptions, createNatsMessaging, NatsSettingsError, natsAccessOf } from "@netfacts/messaging/nats";
@@ -12,15 +12,15 @@ import type { ServiceContext } from "./service.ts";
 
 export { type BusConfig, busConfigSchema } from "./bus-config.ts";
 
-/** What a connection of a service takes from its settings; plain data, also for another thread. */
+/** The options of a connection from the settings of a service; plain data, also for another thread. */
 export function natsConnection(name: string, config: BusConfig): Pick<ConnectOptions, "servers" | "name" | "access"> {
   return { servers: config.NATS_URL, name, access: natsAccessOf(config) };
 }
 
 /**
- * Connects, waiting as long as there is no server, and closes at the service's stop, after its app.
+ * Connects; waits as long as there is no server. Closes when the service stops, after its app.
  *
- * @throws ConfigError for a URL that is none, and for settings that cannot be used together.
+ * @throws ConfigError for an invalid URL, and for settings that cannot be used together.
  */
 export async function openBus(service: string, config: BusConfig, context: ServiceContext<unknown>): Promise<Messaging> {
   const { log, metrics, tracing, onStop } = context;
@@ -45,7 +45,7 @@ export async function openBus(service: string, config: BusConfig, context: Servi
   return messaging;
 }
 
-/** What is counted with every frame to one service, found once. */
+/** The counters of frames to one service, looked up once. */
 interface Way {
   readonly to: string;
   readonly lane: Lane;
@@ -124,7 +124,7 @@ function busEvents(metrics: Metrics, log: Logger, state: BusState): MessagingEve
     help: "Broadcasts that could not be read",
     labelNames: ["subject"],
   });
-  // From 0: a rate does not see a first one in a series that begins with it.
+  // Starts at 0: a rate does not see the first increase of a series that begins with it.
   for (const lane of ["single", "batch"] satisfies Lane[]) framesRefused.inc({ lane }, 0);
   const tellMalformed = seldom((lane: Lane) =>
     log.warn({ lane }, "malformed request frame; an error was returned to its sender. Further ones are only counted for a minute"),

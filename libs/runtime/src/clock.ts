@@ -1,4 +1,4 @@
-/** The wall clock, as something that tests can replace. */
+/** The wall clock, behind an interface so that tests can replace it. */
 
 export interface Clock {
   /** Milliseconds since 1970 UTC. */

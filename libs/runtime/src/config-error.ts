@@ -1,4 +1,4 @@
-/** Settings that cannot be used; one line per fault, each beginning with the setting's name. */
+/** Invalid settings; one line per fault, each beginning with the name of the setting. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly string[];

@@ -1,4 +1,4 @@
-/** Settings from the environment, checked against a TypeBox schema: every fault is told at once. */
+/** Settings from the environment, checked against a TypeBox schema: every fault is reported at once. */
 
 import { Ajv, type ErrorObject } from "ajv";
 import type { Static, TObject, TSchema } from "typebox";
@@ -10,18 +10,18 @@ export { ConfigError } from "./config-error.ts";
 /** Names whose values never appear in a message. */
 const secretName = /KEY|SECRET|TOKEN|PASSWORD|PEPPER|CREDENTIAL|URI|NATS_URL/i;
 
-/** Schemas are ours: checking them against their own schema would take half of the time. */
+/** Our schemas are not validated themselves: that would take half of the time. */
 const ajv = new Ajv({ allErrors: true, useDefaults: true, coerceTypes: true, allowUnionTypes: true, meta: false, validateSchema: false });
 
-/** A number in decimal; the exponent is how YAML tools write large ones. */
+/** A decimal number; the exponent is there because YAML tools write large numbers with one. */
 const decimal = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
 /**
- * Reads the settings that the schema names; others in the environment are not looked at. An empty or blank value counts as not set.
+ * Reads the settings that the schema names; others in the environment are ignored. An empty or blank value counts as not set. A secret may be in a
+ * file instead, which `<NAME>_FILE` names; white space around a secret is ignored.
  *
- * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions. Numbers are decimal, and at
- * most 2^53 - 1 if the schema names no maximum.
- * A secret may stand in a file instead, which `<NAME>_FILE` names; white space at the ends of a secret does not count.
+ * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions. Numbers are decimal, and at most 2^53 -
+ * 1 if the schema has no maximum.
  *
  * @throws ConfigError with every fault.
  */
@@ -39,9 +39,9 @@ export function loadConfig<Schema extends TObject>(schema: Schema, given: NodeJS
 }
 
 /**
- * Runs every loader, so that the faults of all groups of settings are told at once.
+ * Runs every loader, so that the faults of all groups of settings are reported at once.
  *
- * @throws ConfigError with the faults of all; what a loader throws besides.
+ * @throws ConfigError with the faults of all; other errors of a loader unchanged.
  */
 export function loadConfigs<Loaders extends Readonly<Record<string, () => unknown>>>(
   loaders: Loaders,
@@ -64,12 +64,12 @@ function isNumeric(property: TSchema): boolean {
   return "type" in property && (property.type === "integer" || property.type === "number");
 }
 
-/** NaN, which no schema admits, for what Ajv would convert all the same: `Infinity`, `0x10`. */
+/** NaN, which no schema allows, for texts that Ajv would convert: `Infinity`, `0x10`. */
 function numberOf(text: string): number {
   return decimal.test(text) ? Number(text) : Number.NaN;
 }
 
-/** The schema with a maximum for each number: above it, numbers are not exact. */
+/** The schema with a maximum for each number: larger numbers are not exact. */
 function bounded(schema: TObject): TObject {
   const properties = Object.entries(schema.properties).map(([name, property]) => [
     name,
@@ -82,7 +82,7 @@ function withSecretFiles(names: readonly string[], given: NodeJS.ProcessEnv): No
   const env = { ...given };
   const faults: string[] = [];
   for (const name of names) {
-    // A file that the schema itself names is read by its owner, for each connection anew.
+    // A file setting that the schema has itself is read by its user, again for each connection.
     if (!isSecretSetting(name) || names.includes(`${name}_FILE`)) continue;
     try {
       env[name] = readSecretSetting(name, given);
@@ -95,7 +95,7 @@ function withSecretFiles(names: readonly string[], given: NodeJS.ProcessEnv): No
   return env;
 }
 
-/** One line per setting, however many rules its value breaks. */
+/** One line per setting, even if its value breaks several rules. */
 function faultsOf(violations: readonly ErrorObject[], env: NodeJS.ProcessEnv): string[] {
   const bySetting = Map.groupBy(violations, settingOf);
   return [...bySetting].map(([name, broken]) => {
@@ -110,7 +110,7 @@ function settingOf({ instancePath, params }: ErrorObject): string {
   return typeof params.missingProperty === "string" ? params.missingProperty : instancePath.slice(1);
 }
 
-/** Ajv tells each alternative of a choice apart; people want the list. */
+/** Lists the values of a choice: Ajv reports each alternative separately. */
 function rule(broken: readonly ErrorObject[]): string {
   if (broken.some(({ keyword }) => keyword === "required")) return "must be set";
   const choices = broken.flatMap(({ keyword, params }) => {

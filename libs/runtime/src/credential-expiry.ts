@@ -1,24 +1,24 @@
-/** When the credentials for NATS expire, read from their files: certificates (X.509), and the JWT of a `.creds` file. */
+/** Expiry times of the credentials for NATS, read from their files: certificates (X.509), and the JWT of a `.creds` file. */
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { BusConfig } from "./bus-config.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Unix time in seconds at which the content of such a file expires; null: never, or it cannot be told. */
+/** Unix time in seconds at which the content of a file expires; null: never, or unknown. */
 type Expiry = (content: string) => number | null;
 
-/** By the setting that names the file. A new client certificate is the first of its file; one authority that still counts is enough. */
+/** By the setting that names the file. The client's certificate is the first one in its file. Of authorities, one that is still valid is enough. */
 const readers: Readonly<Record<"NATS_CERT_FILE" | "NATS_CA_FILE" | "NATS_CREDS_FILE", Expiry>> = {
   NATS_CERT_FILE: (content) => certificateEnds(content)[0] ?? null,
   NATS_CA_FILE: (content) => certificateEnds(content).reduce<number | null>((latest, end) => Math.max(latest ?? end, end), null),
   NATS_CREDS_FILE: jwtEnd,
 };
 
-/** Files are replaced while the service runs, and metrics may be asked for often. */
+/** Files are replaced while the service runs, so they are read again after this time; metrics may be read more often. */
 const keptMs = 10_000;
 
-/** A file that is not set, that cannot be read or that never expires has no series. */
+/** A file has no series if it is not set, cannot be read, or never expires. */
 export function measureCredentials(metrics: Metrics, config: Pick<BusConfig, keyof typeof readers>): void {
   let readAtMs = Number.NEGATIVE_INFINITY;
   metrics.gauge({
@@ -42,7 +42,7 @@ function endOf(path: string, read: Expiry): number | null {
   try {
     return read(readFileSync(path, "utf8"));
   } catch {
-    // Whoever needs the file says what is wrong with it.
+    // The user of the file reports its faults.
     return null;
   }
 }

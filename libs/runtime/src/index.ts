@@ -1,4 +1,4 @@
-/** @netfacts/runtime: what every service needs to be one: settings, logs, metrics, health, stop. Knows no domain. */
+/** @netfacts/runtime: the common parts of every service: settings, logs, metrics, health, stop. Knows no domain. */
 
 export { authorityFault, readAuthorities } from "./authorities.ts";
 export { type Clock, systemClock } from "./clock.ts";

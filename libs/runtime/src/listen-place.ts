@@ -1,4 +1,4 @@
-/** Where a listener is to listen, as settings say it: the address, and a sentence for what cannot be listened on. */
+/** The address of a listener from its settings, and an error sentence if it is not possible to listen there. */
 
 import { lookup } from "node:dns/promises";
 
@@ -12,10 +12,10 @@ export interface ListenPlace {
 }
 
 /**
- * The one address to listen on: of a name its first one, IPv4 before IPv6. Fastify would bind each address of `localhost` to a server of
- * its own, and the bounds of connections know one server only.
+ * The only address to listen on: for a name its first address, IPv4 before IPv6. Fastify would create a server for each address of `localhost`, but
+ * the connection limits apply to one server only.
  *
- * @throws Error with a sentence, for a name that is not known.
+ * @throws Error with a sentence, for an unknown name.
  */
 export async function addressOf(place: ListenPlace): Promise<string> {
   try {
@@ -27,10 +27,10 @@ export async function addressOf(place: ListenPlace): Promise<string> {
 }
 
 /**
- * Listens by `listen`, which gets the address.
+ * Calls `listen` with the address.
  *
- * @returns its URL, which can be opened: of every IPv6 address it is that of loopback.
- * @throws Error with a sentence, also when the port is taken.
+ * @returns a URL that can be opened: for all IPv6 addresses, that of loopback.
+ * @throws Error with a sentence, also when the port is in use.
  */
 export async function listenAt(place: ListenPlace, listen: (at: { host: string; port: number }) => Promise<string>): Promise<string> {
   const host = await addressOf(place);
@@ -41,12 +41,12 @@ export async function listenAt(place: ListenPlace, listen: (at: { host: string; 
   }
 }
 
-/** Not every program opens the address that means all of a family. */
+/** Replaces the address that stands for all IPv6 addresses: not every program can open it. */
 export function openableUrl(url: string): string {
   return url.replace("//[::]", "//[::1]");
 }
 
-/** @param code  of the system's error. */
+/** @param code  of the system error. */
 export function listenFault({ host, port, hostSetting, portSetting }: ListenPlace, code: string): string {
   const choose = `choose one with ${hostSetting}=`;
   switch (code) {
@@ -69,7 +69,7 @@ export function listenFault({ host, port, hostSetting, portSetting }: ListenPlac
   }
 }
 
-/** A host name or address as it stands in a URL: an IPv6 address in brackets (RFC 3986 §3.2.2). */
+/** A host name or address in the form of URLs: an IPv6 address in brackets (RFC 3986 §3.2.2). */
 export function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

@@ -1,15 +1,18 @@
-/** Where log lines go: those of one event-loop turn, or of a moment, leave together, as a write costs more than all else of a line. */
+/**
+ * Destinations of log lines. The lines of one event-loop turn, or of some milliseconds, are written together, as a write costs more than the rest of
+ * a line.
+ */
 
 import { type DestinationStream, destination } from "pino";
 import { isPipe, PipeLines } from "./pipe-lines.ts";
 
-/** Lines that a full disk refuses wait for space up to this; what comes then is dropped. */
+/** Limit of lines that wait because the disk is full; further lines are dropped. */
 const waitingBytesMax = 1 << 20;
 
-/** Lines of a long turn wait for its end up to this. */
+/** Limit of lines that wait for the end of a long turn. */
 const turnCharsMax = 1 << 15;
 
-/** Between two writes while lines keep coming. */
+/** Pause between two writes while lines keep coming. */
 const pauseMs = 5;
 
 const open = new Set<LinesOfTurn>();
@@ -20,11 +23,11 @@ process.on("exit", () => {
 });
 
 /**
- * A file descriptor or a path that lines are written to, synchronously, at the end of the turn that they come in, or some milliseconds
- * after the last write. Whatever way the process ends by itself, none is lost; where it is killed, or ended by the engine, those of its
- * last milliseconds are. A pipe or a socket that nobody reads holds up nobody: up to 1 MiB of lines wait, further ones are dropped.
+ * A file descriptor or a path. Lines are written synchronously, at the end of their turn or some milliseconds after the last write. No line is lost
+ * if the process ends by itself; if it is killed, or the engine ends it, the lines of its last milliseconds are lost. A pipe or a socket that nobody
+ * reads blocks nothing: up to 1 MiB of lines wait, further ones are dropped.
  *
- * @param onDropped  told how many lines were dropped, once they are read again.
+ * @param onDropped  called with the number of dropped lines, when the destination is read again.
  */
 export function openDestination(dest: number | string, onDropped: (lines: number) => void): DestinationStream {
   if (typeof dest === "number" && isPipe(dest)) {
@@ -35,18 +38,18 @@ export function openDestination(dest: number | string, onDropped: (lines: number
   return linesOfTurn(openStream(dest));
 }
 
-/** Lines leave for `to` together, as those of `openDestination` do. */
+/** Writes lines to `to` together, like `openDestination`. */
 export function linesOfTurn(to: DestinationStream): DestinationStream {
   const lines = new LinesOfTurn(to);
   open.add(lines);
   return lines;
 }
 
-/** @param mode  of a file that is made. */
+/** @param mode  of a new file. */
 export function openStream(dest: number | string, mode?: number): ReturnType<typeof destination> {
   const stream = destination({ dest, sync: true, mkdir: true, maxLength: waitingBytesMax, ...(mode !== undefined && { mode }) });
   stream.on("error", ({ code }: NodeJS.ErrnoException) => {
-    // A closed terminal (EIO) or reader (EPIPE) ends the log, not the service. Anything else is tried again with the next lines.
+    // If the terminal (EIO) or the reader (EPIPE) is gone, the log ends, and not the service. Other failures are tried again with the next lines.
     if (code === "EIO" || code === "EPIPE" || code === "EBADF") stream.write = () => true;
   });
   return stream;
@@ -67,7 +70,7 @@ class LinesOfTurn implements DestinationStream {
     if (this.#text.length > turnCharsMax) this.flushSync();
   }
 
-  /** By this name pino calls it before a fatal line ends the process. */
+  /** Pino calls this method by its name before a fatal line ends the process. */
   flushSync(): void {
     if (this.#text === "") return;
     const text = this.#text;

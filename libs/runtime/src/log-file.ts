@@ -1,15 +1,18 @@
-/** A log in a file that never grows past its bounds: it is set aside while the process runs, and one earlier file is kept. */
+/** A log file with a limited size: it is rotated while the process runs, and one earlier file is kept. */
 
 import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
 import type { DestinationStream } from "pino";
 import { linesOfTurn, openStream } from "./log-destination.ts";
 
 export interface LogFileOptions {
-  /** Size beyond which the file is set aside as `<path>.1`, in bytes. */
+  /** Size above which the file is renamed to `<path>.1`, in bytes. */
   readonly bytesMax: number;
-  /** Age of a file's first line from which the file is set aside, in ms. An earlier file of this age is removed. */
+  /** Age of the first line at which the file is rotated, in ms. An earlier file of this age is removed. */
   readonly ageMsMax: number;
-  /** Told why lines cannot be written, once until they can be again: up to 1 MiB of them wait, and nobody reads of it in the log. */
+  /**
+   * Called with the reason when lines cannot be written, once until they can be written again: up to 1 MiB of lines wait, and the log cannot report
+   * it.
+   */
   readonly onFault?: (reason: string) => void;
 }
 
@@ -21,12 +24,12 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 const aside = (path: string): string => `${path}.1`;
-/** Only who owns the file reads it: lines name clients and what they asked. */
+/** Only the owner may read the file: lines contain clients and their requests. */
 const mode = 0o600;
 
 /**
- * One file for any number of loggers of this process. Lines are written as those of `openDestination` are. Where a file cannot be set
- * aside, the log continues in it.
+ * One file for any number of loggers of this process. Lines are written as by `openDestination`. If a file cannot be rotated, the log continues in
+ * it.
  */
 export function openLogFile(path: string, { bytesMax, ageMsMax, onFault }: LogFileOptions): DestinationStream {
   const before = statSync(path, { throwIfNoEntry: false });
@@ -66,7 +69,7 @@ export function openLogFile(path: string, { bytesMax, ageMsMax, onFault }: LogFi
     write(text) {
       const size = Buffer.byteLength(text);
       const isDue = bytes > 0 && (bytes + size > bytesMax || Date.now() - begunAt > ageMsMax);
-      // A folder that refuses is not asked again for each line.
+      // If the folder refuses the rotation, it is not tried again for each line.
       if (isDue && performance.now() - triedAt > retryMs) rotate();
       bytes += size;
       stream.write(text);

@@ -1,4 +1,4 @@
-/** Structured logs: one JSON object a line, without secrets. */
+/** Structured logs: one JSON object per line, without secrets. */
 
 import { trace } from "@opentelemetry/api";
 import { type DestinationStream, type Logger, pino } from "pino";
@@ -13,13 +13,13 @@ export type LogLevel = (typeof logLevels)[number];
 
 export interface LoggerOptions {
   readonly service: string;
-  /** Least severe level that is written. Default: `info`. */
+  /** Minimum level that is written. Default: `info`. */
   readonly level?: LogLevel;
-  /** Where lines go: a file descriptor, a path, or anything that can be written to. Default: standard error, as standard output is for people. */
+  /** Destination: a file descriptor, a path, or any writable object. Default: standard error, as standard output is for people. */
   readonly to?: number | string | DestinationStream;
 }
 
-/** What the lines of a logger begin with, and where they go: for those that pino does not write. */
+/** The beginning of a logger's lines, and their destination: for lines that pino does not write. */
 interface LineTarget {
   readonly service: string;
   readonly to: DestinationStream;
@@ -28,8 +28,8 @@ interface LineTarget {
 const targets = new WeakMap<object, LineTarget>();
 
 /**
- * A pino logger with the service's name in each line, and `trace_id` and `span_id` within a span when telemetry was on as it was created.
- * `authorization` and the like, and whatever looks like a key, are taken out.
+ * A pino logger with the name of the service in each line, and `trace_id` and `span_id` within a span if telemetry was on when it was created.
+ * `authorization` and similar fields, and everything that looks like a key, are removed.
  */
 export function createLogger({ service, level = "info", to = 2 }: LoggerOptions): Logger {
   const onDropped = (lines: number): void => log.warn({ lines }, "log lines were dropped, because the log was not read");
@@ -50,10 +50,10 @@ export function createLogger({ service, level = "info", to = 2 }: LoggerOptions)
 }
 
 /**
- * Writes what `log.info(fields, message)` would, byte by byte, for a line so frequent that its caller makes the text of the fields. Costs a
- * third of pino's.
+ * Writes the same bytes as `log.info(fields, message)`, for a line so frequent that its caller builds the text of the fields. Costs a third of
+ * pino's.
  *
- * @param log  of `createLogger`, null is returned for any other.
+ * @param log  from `createLogger`; for any other, null is returned.
  * @returns a function that takes the fields as members of a JSON object, each with a comma before it.
  */
 export function infoLines(log: object, message: string): ((members: string) => void) | null {
@@ -75,13 +75,13 @@ function membersOf(fields: object): string {
   return text === "" ? "" : `,${text}`;
 }
 
-/** Which trace a line belongs to; nothing outside of one. */
+/** The ids of the active trace; empty if there is none. */
 function traceIds(): object {
   const active = trace.getActiveSpan()?.spanContext();
   return active === undefined ? {} : { trace_id: active.traceId, span_id: active.spanId };
 }
 
-/** Time of the last line as pino wants it: lines come in bursts, and a text is made once for all of a millisecond. */
+/** Cached time in pino's form: lines come in bursts, so one text is used for all lines of a millisecond. */
 let last = { ms: 0, text: "" };
 
 function isoTime(): string {

@@ -1,12 +1,12 @@
-/** Runs the main function of a process. One that cannot start prints why, in plain lines, and exits with a status that says so. */
+/** Runs the main function of a process. If it cannot start, prints the reason in plain lines, and exits with a status. */
 
 import { ConfigError } from "./config.ts";
 
-/** 1: it failed. 2: its settings are wrong. */
+/** Status 1: it failed. 2: its settings are invalid. */
 const failedStatus = 1;
 const configStatus = 2;
 
-/** Runs `main`. Faults go to standard error: each fault of the settings on a line, any other as its message and the reasons behind it. */
+/** Runs `main`. Errors go to standard error: each invalid setting on a line, any other error as its message and causes. */
 export async function runMain(main: () => Promise<void>): Promise<void> {
   try {
     await main();
@@ -14,20 +14,20 @@ export async function runMain(main: () => Promise<void>): Promise<void> {
     const lines = error instanceof ConfigError ? error.faults : [...placeOf(error), reasons(error).join(": ")];
     for (const line of lines) process.stderr.write(`${line}\n`);
     process.exitCode = error instanceof ConfigError ? configStatus : failedStatus;
-    // Whatever did start (a server, a timer, a watcher) must not keep a failed process alive.
+    // Anything that did start (a server, a timer, a watcher) must not keep a failed process alive.
     process.stderr.write("", () => process.exit());
   }
 }
 
-/** Where a module does not compile, and the line: its message names neither. */
+/** The file and line of a module that does not compile: the error message has neither. */
 function placeOf(error: unknown): string[] {
   if (!Error.isError(error) || error.name !== "SyntaxError") return [];
-  // Node puts them in front of the stack.
+  // Node puts them before the stack.
   const [place = "", stack] = (error.stack ?? "").split("\nSyntaxError");
   return stack === undefined ? [] : [place.trimEnd()];
 }
 
-/** The message of an error and of what caused it, outermost first; not what the one before says already. */
+/** The messages of an error and its causes, outermost first; without causes that the message before contains. */
 function reasons(error: unknown): string[] {
   if (!Error.isError(error)) return [String(error)];
   const [cause, ...behind] = error.cause === undefined ? [] : reasons(error.cause);

@@ -1,4 +1,4 @@
-/** Spans of messaging's items, by OpenTelemetry. */
+/** Spans for the items of messaging, with OpenTelemetry. */
 
 import type { RequestItem, SpanEnd, Tracing } from "@netfacts/messaging";
 import {
@@ -15,10 +15,10 @@ import {
 } from "@opentelemetry/api";
 import { isTracing } from "./tracing-state.ts";
 
-/** Version 00 is all that our own frames carry. */
+/** Our own frames carry version 00 only. */
 const traceparentText = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** What messaging is given; null where telemetry is off: then it costs nothing. */
+/** The tracing for messaging; null if telemetry is off, so that it costs nothing. */
 export function createMessageTracing(): Tracing | null {
   if (!isTracing()) return null;
   const tracer = trace.getTracer("@netfacts/messaging");

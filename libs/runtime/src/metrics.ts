@@ -1,4 +1,4 @@
-/** Metrics behind an interface of our own: only this file imports prom-client. */
+/** Metrics behind our own interface: only this file imports prom-client. */
 
 import * as prom from "prom-client";
 import { Buckets, type Observer } from "./buckets.ts";
@@ -9,7 +9,7 @@ export type Labels<Name extends string> = Readonly<Record<Name, string | number>
 
 export interface Counter<Name extends string = never> {
   inc(labels?: Labels<Name>, by?: number): void;
-  /** The count of these labels, for what happens with every request: they are looked up once, and not each time. Keep it. */
+  /** The counter of these labels, for frequent events: keep the result, so that the labels are looked up only once. */
   of(labels: Labels<Name>): Count;
 }
 
@@ -21,26 +21,26 @@ export interface Gauge<Name extends string = never> {
   set(labels: Labels<Name>, value: number): void;
   inc(labels?: Labels<Name>, by?: number): void;
   dec(labels?: Labels<Name>, by?: number): void;
-  /** Ends the series of these labels: what it measured is gone. */
+  /** Removes the series of these labels: what it measured no longer exists. */
   remove(labels: Labels<Name>): void;
 }
 
 export interface Histogram<Name extends string = never> {
   observe(labels: Labels<Name>, value: number): void;
-  /** As `of` of a counter. */
+  /** As `Counter.of`. */
   of(labels: Labels<Name>): Observer;
 }
 
 export interface MetricOptions<Name extends string> {
-  /** Prometheus form, unit last: `netfacts_lookup_duration_seconds`, `…_total` for counters. */
+  /** In Prometheus form, unit last: `netfacts_lookup_duration_seconds`, `…_total` for counters. */
   readonly name: string;
   readonly help: string;
-  /** Besides `service`, which every metric has. */
+  /** In addition to `service`, which every metric has. */
   readonly labelNames?: readonly Name[];
 }
 
 export interface GaugeOptions<Name extends string> extends MetricOptions<Name> {
-  /** Sets the value when it is asked for, for what is cheaper to read than to keep. */
+  /** Sets the value when metrics are read, for values that are cheaper to read than to keep up to date. */
   readonly collect?: (gauge: Gauge<Name>) => void;
 }
 
@@ -49,7 +49,7 @@ export interface HistogramOptions<Name extends string> extends MetricOptions<Nam
   readonly buckets?: readonly number[];
 }
 
-/** What one service measures. Asking again for a metric with an equal definition gives the same one; with another definition it throws. */
+/** The metrics of one service. Creating a metric again with an equal definition returns the same one; with another definition it throws. */
 export interface Metrics {
   counter<Name extends string = never>(options: MetricOptions<Name>): Counter<Name>;
   gauge<Name extends string = never>(options: GaugeOptions<Name>): Gauge<Name>;
@@ -57,7 +57,7 @@ export interface Metrics {
   readonly registry: MetricsRegistry;
 }
 
-/** Everything that a process measures. */
+/** All metrics of a process. */
 export interface MetricsRegistry {
   readonly contentType: string;
   /** The Prometheus text of all metrics. */
@@ -67,7 +67,7 @@ export interface MetricsRegistry {
 type Kind = "counter" | "gauge" | "histogram";
 type AnyMetric = prom.Counter | prom.Gauge | Buckets;
 
-/** The library's own. */
+/** The defaults of the library. */
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 class PromRegistry implements MetricsRegistry {
@@ -81,7 +81,7 @@ class PromRegistry implements MetricsRegistry {
     return this.#registry.metrics();
   }
 
-  /** Memory, processor, event loop and garbage collection of this process. */
+  /** Adds memory, processor, event loop and garbage collection of this process. */
   measureProcess(): this {
     prom.collectDefaultMetrics({ register: this.#registry });
     return this;
@@ -91,7 +91,7 @@ class PromRegistry implements MetricsRegistry {
     this.#collectors.push(collect);
   }
 
-  /** Counts here, and hands over what came since the last time when metrics are asked for. */
+  /** Counts locally, and passes on the increase when metrics are read. */
   count(handOver: (by: number) => void): Count {
     let since = 0;
     this.onCollect(() => {
@@ -114,7 +114,7 @@ class PromRegistry implements MetricsRegistry {
       return known.metric as Metric;
     }
     const metric = make({ name: options.name, help: options.help, labelNames, registers: [] });
-    // It takes whatever tells its name and values.
+    // It accepts any object that gives its name and values.
     this.#registry.registerMetric(metric as prom.Metric);
     this.#definitions.set(options.name, { definition, metric });
     return metric;
@@ -123,7 +123,7 @@ class PromRegistry implements MetricsRegistry {
 
 type PromConfig = { name: string; help: string; labelNames: string[]; registers: prom.Registry[] };
 
-/** A registry of its own, without the process's own figures: for tests. */
+/** A separate registry, without the metrics of the process: for tests. */
 export function createRegistry(): MetricsRegistry {
   return new PromRegistry();
 }
@@ -135,7 +135,7 @@ function registryOfProcess(): PromRegistry {
   return processRegistry;
 }
 
-/** What `service` measures, in the one registry of this process unless told otherwise. */
+/** The metrics of `service`, by default in the registry of this process. */
 export function createMetrics(service: string, registry: MetricsRegistry = registryOfProcess()): Metrics {
   if (!(registry instanceof PromRegistry)) throw new TypeError("the registry must be created by createRegistry()");
   return {

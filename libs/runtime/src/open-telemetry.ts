@@ -1,4 +1,4 @@
-/** OpenTelemetry itself: exporter, resource, instrumentations. Loaded only where it is wanted, as it takes 0.3 s and 30 MB. */
+/** OpenTelemetry itself: exporter, resource, instrumentations. Loaded only if tracing is on, as it takes 0.3 s and 30 MB. */
 
 import { FastifyOtelInstrumentation } from "@fastify/otel";
 import { context, ROOT_CONTEXT } from "@opentelemetry/api";
@@ -17,23 +17,23 @@ import { cleanSpan } from "./span-cleaning.ts";
 
 type Exporter = JsonExporter | ProtobufExporter;
 
-/** Of the standard variables those that hold what the collector asks for: each may stand in a file, as our own secrets may. */
+/** Standard variables that hold the collector's credentials: each may be in a file, like our own secrets. */
 const secretVariables = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"] as const;
 
 const endpointVariables = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"] as const;
 
-/** What the operations port answers, all day long. */
+/** Paths of the operations port, which are requested all the time. */
 const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /**
- * @param onExport  told after each sending: why it failed, or null.
+ * @param onExport  called after each export with the reason of a failure, or null.
  * @throws ConfigError
  */
 export function startSdk(service: string, onExport: (fault: string | null) => void): { shutdown(): Promise<void> } {
   const { env } = process;
   checkEndpoint(env);
   checkNames(env);
-  // The exporter reads the environment by itself.
+  // The exporter reads the environment itself.
   for (const name of secretVariables) {
     const text = readSecretSetting(name, env);
     if (text !== "") env[name] = text;
@@ -41,12 +41,12 @@ export function startSdk(service: string, onExport: (fault: string | null) => vo
   const isNamed = Boolean(env.OTEL_SERVICE_NAME) || /(^|,)\s*service\.name\s*=/.test(env.OTEL_RESOURCE_ATTRIBUTES ?? "");
   const sdk = new NodeSDK({
     ...(!isNamed && { serviceName: service }),
-    // Not the process and the host: arguments and machine id are nobody's business.
+    // Without process and host, whose arguments and machine id must not be published.
     ...(!env.OTEL_NODE_RESOURCE_DETECTORS && { resourceDetectors: [envDetector, serviceInstanceIdDetector] }),
-    // Not baggage: what callers put into it would be handed on to servers behind us.
+    // Without baggage: it would pass on the callers' content to servers behind us.
     ...(!env.OTEL_PROPAGATORS?.trim() && { textMapPropagator: new W3CTraceContextPropagator() }),
     traceExporter: watched(createExporter(env), onExport),
-    // Metrics are read by Prometheus, logs from standard error.
+    // Prometheus reads metrics, and logs go to standard error.
     metricReaders: [],
     logRecordProcessors: [],
     instrumentations: [
@@ -55,7 +55,7 @@ export function startSdk(service: string, onExport: (fault: string | null) => vo
       }),
       new UndiciInstrumentation(),
       new MongoDBInstrumentation(),
-      // One span a request, which gives the HTTP span its route: a span per hook would say nothing more.
+      // One span per request, which gives the HTTP span its route: spans for hooks would add nothing.
       new FastifyOtelInstrumentation({ registerOnInitialization: true, instrumentHooks: false, instrumentHandler: false }),
     ],
   });
@@ -63,7 +63,7 @@ export function startSdk(service: string, onExport: (fault: string | null) => vo
   return sdk;
 }
 
-/** The exporter takes a URL that it cannot read for none, and sends to port 4318 of this machine. Only the first variable that is set counts. */
+/** The exporter ignores a URL that it cannot read, and sends to port 4318 of this machine. Only the first variable that is set is used. */
 function checkEndpoint(env: NodeJS.ProcessEnv): void {
   const name = endpointVariables.find((each) => env[each]);
   if (name === undefined) return;
@@ -75,7 +75,7 @@ function checkEndpoint(env: NodeJS.ProcessEnv): void {
 const samplers = ["always_on", "always_off", "traceidratio"].flatMap((name) => [name, `parentbased_${name}`]);
 const propagators = ["tracecontext", "baggage", "b3", "b3multi", "none"];
 
-/** The SDK takes an unknown sampler or ratio for "all traces", and an unknown propagator for none, and says so to nobody. */
+/** The SDK silently replaces an unknown sampler or ratio by "all traces", and ignores an unknown propagator. */
 function checkNames(env: NodeJS.ProcessEnv): void {
   const oneOf = (names: readonly string[]) => `one of ${names.join(", ")}`;
   const isRatio = (text: string) => Number(text) >= 0 && Number(text) <= 1;
@@ -103,13 +103,13 @@ function createExporter(env: NodeJS.ProcessEnv): Exporter {
   throw new ConfigError([`${name} must be one of http/protobuf, http/json, not ${JSON.stringify(protocol)}`]);
 }
 
-/** Everything that leaves goes through here: secrets are taken out, and failures told, as the SDK itself says nothing. */
+/** All spans pass through here: secrets are removed, and failures reported, as the SDK does not report them. */
 function watched(exporter: Exporter, onExport: (fault: string | null) => void): Exporter {
   const send = exporter.export.bind(exporter);
   exporter.export = (spans, done) => {
     for (const span of spans) cleanSpan(span);
     send(spans, (result) => {
-      // What is sent is sent within the request that ended last, and its result is not that request's.
+      // The export runs in the context of the request that ended last, but its result does not belong to that request.
       context.with(ROOT_CONTEXT, onExport, undefined, result.code === 0 ? null : (result.error?.message ?? "no reason given"));
       done(result);
     });

@@ -1,4 +1,4 @@
-/** The operations port: metrics and health, for the platform and never for callers. */
+/** The operations port: metrics and health, for the platform only, not for callers. */
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -8,13 +8,13 @@ import type { Metrics } from "./metrics.ts";
 
 export interface OperationsServerOptions {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   /** Whether requests would be answered now. */
   ready(): boolean;
-  /** What the process waits for, or lacks while it is ready. */
+  /** What the process waits for, or lacks although it is ready. */
   reasons?(): readonly string[];
-  /** They get `netfacts_ready`, which tells the same as `/readyz`. */
+  /** Gets `netfacts_ready`, which has the same meaning as `/readyz`. */
   readonly metrics: Metrics;
 }
 
@@ -32,7 +32,7 @@ interface Answer {
 
 type Route = () => Answer | Promise<Answer>;
 
-/** Serves `/metrics`, `/healthz` (the process answers) and `/readyz` (it has what it needs). A port that is taken is an error that says so. */
+/** Serves `/metrics`, `/healthz` (the process answers) and `/readyz` (it has what it needs). If the port is in use, the error says so. */
 export async function startOperationsServer({
   host,
   port,

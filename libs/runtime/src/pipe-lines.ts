@@ -1,17 +1,19 @@
-/** Lines to a pipe or a socket whose reader may stop reading: they wait in bounded memory, the newest are dropped, and nobody waits for them. */
+/**
+ * Lines for a pipe or a socket whose reader may stop reading. They wait in limited memory, without blocking; the newest are dropped if it is full.
+ */
 
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { DestinationStream } from "pino";
 
-/** Bytes that wait for the reader; lines beyond are dropped. */
+/** Limit of bytes that wait for the reader; further lines are dropped. */
 const waitingBytesMax = 1 << 20;
-/** Between two tries while the reader does not read. */
+/** Pause between two attempts while the reader does not read. */
 const retryMs = 50;
-/** At the end of the process the reader has so long to take what waits. */
+/** Time that the reader gets at the end of the process for the lines that wait. */
 const lastMs = 500;
 
-/** Whether writes to it can wait for a reader without end. */
+/** Whether a write to it can wait for a reader without limit. */
 export function isPipe(fd: number): boolean {
   try {
     const stat = fstatSync(fd);
@@ -30,7 +32,7 @@ export class PipeLines implements DestinationStream {
   #dropped = 0;
   #closed = false;
 
-  /** @param onDropped  told how many lines were dropped, once their reader reads again. */
+  /** @param onDropped  called with the number of dropped lines, when the reader reads again. */
   constructor(fd: number, onDropped: (lines: number) => void) {
     this.#fd = withoutBlocking(fd);
     this.#onDropped = onDropped;
@@ -51,7 +53,7 @@ export class PipeLines implements DestinationStream {
     if (this.#timer === undefined) this.#flush();
   }
 
-  /** What the reader does not take within half a second is lost: for the end of the process. */
+  /** Writes the rest at the end of the process; lines that the reader does not read within half a second are lost. */
   end(): void {
     const deadline = performance.now() + lastMs;
     while (!this.#closed && this.#waiting.length > 0 && performance.now() < deadline) {
@@ -79,7 +81,7 @@ export class PipeLines implements DestinationStream {
       try {
         written = writeSync(this.#fd, bytes);
       } catch (error) {
-        // A reader that is gone ends the log, not the service. Anything else is tried again.
+        // If the reader is gone, the log ends, and not the service. Other failures are tried again.
         const { code } = error as NodeJS.ErrnoException;
         if (code === "EPIPE" || code === "EIO" || code === "EBADF" || code === "ECONNRESET") {
           this.#closed = true;
@@ -94,7 +96,7 @@ export class PipeLines implements DestinationStream {
   }
 }
 
-/** Lines that were dropped since the process started, because nobody read them. */
+/** Number of lines that were dropped since the start of the process because nobody read them. */
 export function droppedLines(): number {
   return droppedInAll;
 }
@@ -104,18 +106,18 @@ let droppedInAll = 0;
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * A descriptor of the same pipe whose writes never wait. Opened anew where the system allows it, so that other processes with the same pipe
- * keep theirs as it is; else ours is changed.
+ * A descriptor of the same pipe whose writes never block. It is opened again if the system allows this, so that other processes with the same pipe
+ * keep theirs unchanged; otherwise ours is changed.
  */
 function withoutBlocking(fd: number): number {
   try {
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
-    // A socket cannot be opened anew, and a pipe of another user may not: opening it as a stream makes it non-blocking.
+    // A socket cannot be opened again, and the pipe of another user may be protected. Opening the descriptor as a stream makes it non-blocking.
     try {
       new Socket({ fd, readable: false, writable: true }).on("error", () => {}).unref();
     } catch {
-      // Its writes may wait then, as before.
+      // Then its writes may block, as before.
     }
     return fd;
   }

@@ -1,4 +1,4 @@
-/** What is measured of every process of ours, beside what prom-client measures of a Node process. */
+/** Metrics of every process of ours, in addition to those that prom-client has for a Node process. */
 
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
@@ -25,7 +25,7 @@ export function measureProcess(metrics: Metrics): void {
   });
 }
 
-/** @param constrained  the limit of the cgroup: 0 where there is none, or a number far beyond the memory of any machine. */
+/** @param constrained  the limit of the cgroup: if there is none, 0 or a number far above the memory of any machine. */
 export function memoryLimitBytes(constrained = process.constrainedMemory(), machine = totalmem()): number {
   return constrained > 0 ? Math.min(constrained, machine) : machine;
 }

@@ -1,4 +1,4 @@
-/** @netfacts/runtime/secret-setting: settings that are secrets, from the environment or from files. Loads nothing else. */
+/** @netfacts/runtime/secret-setting: secret settings, from the environment or from files. Loads nothing else. */
 
 import { readFileSync } from "node:fs";
 import { getSystemErrorMessage } from "node:util";
@@ -6,7 +6,7 @@ import { ConfigError } from "./config-error.ts";
 
 export { ConfigError } from "./config-error.ts";
 
-/** Settings that are secrets or hold one: each may stand in the file that `<NAME>_FILE` names. */
+/** Settings that are secrets or contain one: each may be in the file that `<NAME>_FILE` names. */
 const secretName = /^(NATS_URL|MONGODB_URI|ADMIN_KEY|KEY_PEPPERS|\w+_(TOKEN|SECRET|PASSWORD))$/;
 
 export function isSecretSetting(name: string): boolean {
@@ -14,9 +14,9 @@ export function isSecretSetting(name: string): boolean {
 }
 
 /**
- * The setting's text, without white space at its ends: tools that write secrets add a line break. Empty: neither is set.
+ * The text of the setting without white space around it: tools that write secrets add a line break. Empty: neither is set.
  *
- * @throws ConfigError where both are set, or the file is missing, empty or cannot be read.
+ * @throws ConfigError if both are set, or the file is missing, empty or cannot be read.
  */
 export function readSecretSetting(name: string, env: NodeJS.ProcessEnv = process.env): string {
   const text = (env[name] ?? "").trim();

@@ -1,18 +1,18 @@
-/** What must leave no process in a log line or a span, and how it is taken out of a text. */
+/** Removes secrets from texts: they must not leave a process in a log line or a span. */
 
-/** API keys wherever they stand. The id stays, as it is no secret and tells which key it was. */
+/** API keys anywhere in a text. The id is kept: it is not a secret, and identifies the key. */
 const keyText = /\bnf_(live|test)_([0-9A-HJKMNP-TV-Z]{8})_[0-9A-Za-z]+/g;
 const bearerText = /\b(Bearer|Basic)(\s+)(?!nf_)[\w.~+/=-]{8,}/gi;
 /** User and password of a URL. */
 const userInfoText = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#"@]+@/gi;
 
-/** Credentials by the name of their field, whatever they look like. */
+/** Fields whose values are always credentials, whatever they look like. */
 const secretFields = new Set(["authorization", "cookie", "secret", "password", "pepper", "token"]);
 const secretField = new RegExp(`"(?:${[...secretFields].join("|")})":`);
 
 /**
- * What every text has that something is to be taken out of. Nearly no line of a log has it, and one look costs half of all the
- * patterns above. Whoever adds a pattern adds what gives it away.
+ * A quick test: every text with a secret matches it. Few log lines match, and the test costs half of all the patterns above. If you add a pattern,
+ * add its mark here.
  */
 const suspicious = new RegExp(`nf_(?:live|test)_\\w{8}_\\w|[Bb][Ee][Aa][Rr][Ee][Rr]\\s|[Bb][Aa][Ss][Ii][Cc]\\s|://|${secretField.source}`);
 
@@ -20,14 +20,14 @@ const suspicious = new RegExp(`nf_(?:live|test)_\\w{8}_\\w|[Bb][Ee][Aa][Rr][Ee][
 export function withoutSecrets(text: string): string {
   if (!suspicious.test(text)) return text;
   const kept = text.replace(keyText, "nf_$1_$2_[redacted]").replace(bearerText, "$1$2[redacted]");
-  // Most texts have no URL, and the pattern is slow to find that out.
+  // Most texts have no URL, and the pattern is slow for those.
   return kept.includes("://") ? kept.replace(userInfoText, "$1[redacted]@") : kept;
 }
 
-/** A line of JSON without what `withoutSecrets` takes out, and without the values of fields for credentials at any depth. */
+/** A line of JSON without the secrets that `withoutSecrets` removes, and without the values of credential fields at any depth. */
 export function lineWithoutSecrets(line: string): string {
   if (!suspicious.test(line)) return line;
-  // Told by the text: to look into each object before it is written costs more than all the rest of a line.
+  // Searches the text: inspecting each object before it is written costs more than the rest of a line.
   const kept = secretField.test(line) ? `${JSON.stringify(JSON.parse(line, censored))}\n` : line;
   return withoutSecrets(kept);
 }

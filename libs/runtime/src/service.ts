@@ -1,4 +1,4 @@
-/** The process of a service: settings, log, metrics, operations port, and what was opened closed in turn. */
+/** The process of a service: settings, log, metrics, operations port, and an orderly stop. */
 
 import type { Tracing } from "@netfacts/messaging";
 import Type from "typebox";
@@ -11,7 +11,7 @@ import { measureProcess } from "./process-metrics.ts";
 import { installStop } from "./stop.ts";
 import type { Telemetry } from "./telemetry.ts";
 
-/** Settings of every service's process, beside its own. */
+/** Settings of every service's process, in addition to its own. */
 export const processConfigSchema = Type.Object({
   LOG_LEVEL: Type.Unsafe<LogLevel>({
     type: "string",
@@ -32,12 +32,12 @@ export const processConfigSchema = Type.Object({
   }),
 });
 
-/** What a service's `buildApp` gives. */
+/** The result of a service's `buildApp`. */
 export interface ServiceApp {
   start(): Promise<void>;
-  /** Takes nothing new and finishes what was taken. */
+  /** Takes nothing new, and finishes what it has taken. */
   stop(): Promise<void>;
-  /** Requests would be answered now. */
+  /** Whether requests would be answered now. */
   ready(): boolean;
 }
 
@@ -45,13 +45,16 @@ export interface ServiceContext<Config> {
   readonly config: Config;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** For messaging; null where telemetry is off. */
+  /** For messaging; null if telemetry is off. */
   readonly tracing: Tracing | null;
-  /** Aborted by the first signal, also while the service still starts. */
+  /** Aborted by the first signal, even while the service is starting. */
   readonly stopping: AbortSignal;
-  /** Says at `/readyz` what the process waits for, or lacks though it is ready; null: no longer. One text per topic. */
+  /** Sets what `/readyz` reports as missing, whether the process is ready or not; null: nothing any more. One text per topic. */
   explain(topic: string, reason: string | null): void;
-  /** Closes what was opened for the app: after it has stopped, the latest first; at once where the process stops already. */
+  /**
+   * Adds a step that closes what was opened for the app. Steps run after the app has stopped, latest first; at once if the process is stopping
+   * already.
+   */
   onStop(close: () => Promise<void> | void): void;
 }
 
@@ -60,18 +63,18 @@ export interface ServiceOptions<Config> {
   readonly telemetry: Telemetry;
   /** @throws ConfigError */
   loadConfig(): Config;
-  /** Time that the app plans for its stop before it ends what is in progress, in ms: the limit of the whole stop is that much later. */
+  /** Time that the app plans for its stop before it ends work in progress, in ms: the time limit of the whole stop is extended by it. */
   drainMs?(config: Config): number;
   /** Opens connections and wires the app; does not start it. */
   build(context: ServiceContext<Config>): Promise<ServiceApp>;
 }
 
 /**
- * Starts the process of a service within `runMain`. Metrics and health answer from the beginning, `/readyz` with 503 until the app is ready
- * and again as soon as a stop begins. The stop: the app, what `onStop` was told (latest first), the operations port, telemetry; one that
- * fails keeps none of the others from being closed, and makes the status 1.
+ * Starts the process of a service within `runMain`. Metrics and health are served from the beginning; `/readyz` answers 503 until the app is ready,
+ * and again as soon as a stop begins. A stop ends the app, the steps of `onStop` (latest first), the operations port, and telemetry. A step that
+ * fails does not prevent the others, and makes the status 1.
  *
- * @throws ConfigError with the faults of all settings; what `build` and the app's `start` throw, after everything was closed again.
+ * @throws ConfigError with the faults of all settings; errors of `build` and of the app's `start`, after everything was closed again.
  */
 export async function runService<Config>({
   service,
@@ -122,14 +125,14 @@ export async function runService<Config>({
     await built.start();
     log.info({ operations_url: operations.url }, "started");
   } catch (error) {
-    // A stop while it starts may well make the start fail.
+    // A stop during the start may well make the start fail.
     if (closing.signal.aborted) return;
     await closing.run();
     throw error;
   }
 }
 
-/** What is to be closed, in the order in which it was opened. */
+/** Steps that close things, in the order in which these were opened. */
 class Closing {
   readonly #steps: (() => Promise<void> | void)[] = [];
   readonly #begun = new AbortController();
@@ -143,7 +146,7 @@ class Closing {
     if (this.signal.aborted) void this.run();
   }
 
-  /** Latest first, one after the other. Rejects with the first fault, after all are done. */
+  /** Runs the steps one after the other, latest first. Rejects with the first fault, after all steps have run. */
   async run(): Promise<void> {
     this.#begun.abort();
     const faults: unknown[] = [];
@@ -158,7 +161,7 @@ class Closing {
   }
 }
 
-/** Node would end the process too, with a text that no log reader can take apart. */
+/** Logs the fault: Node would end the process too, but with a text that log readers cannot parse. */
 function endOnFault(log: Logger): void {
   process.on("uncaughtException", (err) => {
     log.fatal({ err }, "service terminated by an internal error");

@@ -1,9 +1,9 @@
-/** Spans without secrets: instrumentations record URLs and messages of errors as they are. */
+/** Removes secrets from spans: instrumentations record URLs and error messages unchanged. */
 
 import type { Attributes, SpanStatus } from "@opentelemetry/api";
 import { withoutSecrets } from "./secrets.ts";
 
-/** What of an ended span can carry a text from outside. */
+/** The parts of an ended span that can contain text from outside. */
 export interface EndedSpan {
   readonly name: string;
   readonly attributes: Attributes;
@@ -11,11 +11,11 @@ export interface EndedSpan {
   readonly status: SpanStatus;
 }
 
-/** The part of a URL in which callers put what does not belong there; the log has it in a form of its own. */
+/** The query of a URL, where callers put secrets by mistake; the log has it in its own form. */
 const queryAttributes = ["url.query"];
 const urlAttributes = ["url.full", "url.path", "http.url", "http.target"];
 
-/** Changes the span in place: queries are dropped, keys and credentials in any text are replaced. */
+/** Changes the span in place: removes queries, and replaces keys and credentials in all texts. */
 export function cleanSpan(span: EndedSpan): void {
   cleanAttributes(span.attributes);
   for (const { attributes } of span.events) if (attributes !== undefined) cleanAttributes(attributes);

@@ -1,17 +1,17 @@
-/** The end of a process: the first signal stops gracefully, the second at once. */
+/** The end of a process: the first signal stops it gracefully, the second one at once. */
 
 import { closeSync, openSync } from "node:fs";
 import { constants } from "node:os";
 
 export interface StopOptions {
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
-  /** Finishes what is in flight and closes everything. Runs once. */
+  /** Finishes work in progress and closes everything. Runs once. */
   stop(): Promise<void>;
-  /** Time that the stop plans to wait before it ends anything, in ms; it comes on top of `stopTimeoutMs`. Default: 0. */
+  /** Time that the stop plans to wait before it ends anything, in ms; it is added to `stopTimeoutMs`. Default: 0. */
   readonly drainMs?: number;
-  /** Longest time for it; then the process ends with status 1. */
+  /** Time limit of the stop, in ms; after it the process ends with status 1. */
   readonly stopTimeoutMs?: number;
-  /** Whether the terminal that it was started from is still there. Default: asks the system, when it was started from one. */
+  /** Whether the terminal from which the process was started still exists. Default: asks the system if it was started from one. */
   hasTerminal?(): boolean;
 }
 
@@ -22,11 +22,11 @@ const terminalCheckMs = 1_000;
 const unreadOutputMs = 2_000;
 
 /**
- * From now on SIGINT, SIGTERM, SIGHUP and the end of the terminal run `stop`, print `stopped` and end the process with status 0; a second
- * signal ends it at once with 128 + its number, as a shell would tell. A stop that fails or takes too long ends it with status 1.
- * Output that nobody reads any more never ends it.
+ * From now on SIGINT, SIGTERM, SIGHUP and the end of the terminal run `stop`, print `stopped` and end the process with status 0. A second signal ends
+ * it at once with 128 + its number, as shells report it. A stop that fails or takes too long ends it with status 1. Output that nobody reads any more
+ * never ends it.
  *
- * @returns the same end, for a process that is done without a signal.
+ * @returns a function that ends the process in the same way, without a signal.
  */
 export function installStop({
   log,
@@ -48,7 +48,7 @@ export function installStop({
     const timer = setTimeout(() => fail(new Error(`not stopped within ${drainMs + stopTimeoutMs} ms`)), drainMs + stopTimeoutMs);
     stop().then(() => {
       clearTimeout(timer);
-      // Whoever stopped reading the output does not hold up the end either.
+      // A reader that has stopped reading must not delay the end either.
       setTimeout(() => process.exit(0), unreadOutputMs);
       process.stdout.write("stopped\n", () => process.exit(0));
     }, fail);
@@ -60,7 +60,7 @@ export function installStop({
       end();
     });
   }
-  // The SIGHUP of a closed terminal goes to the session's leader; when that is make, it waits for us instead of passing the signal on.
+  // The SIGHUP of a closed terminal goes to the session's leader. If that is make, it waits for this process instead of passing the signal on.
   const watch = setInterval(() => {
     if (hasTerminal()) return;
     clearInterval(watch);
@@ -70,7 +70,7 @@ export function installStop({
   return end;
 }
 
-/** A look at the controlling terminal; for a process without one, it never goes. */
+/** Checks for the controlling terminal; for a process without one, always true. */
 function terminalOfProcess(): () => boolean {
   if (!process.stdout.isTTY) return () => true;
   return () => {
@@ -78,13 +78,13 @@ function terminalOfProcess(): () => boolean {
       closeSync(openSync("/dev/tty", "r"));
       return true;
     } catch (error) {
-      // Without a terminal the system says "no such device"; any other fault says nothing about it.
+      // Without a terminal the error is "no such device" (ENXIO); other errors say nothing about it.
       return (error as NodeJS.ErrnoException).code !== "ENXIO";
     }
   };
 }
 
-/** Without a listener the write error of a closed terminal (EIO) or reader (EPIPE) would be thrown and end the process. */
+/** Without a listener, the write error of a closed terminal (EIO) or reader (EPIPE) would be thrown and end the process. */
 function surviveClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 }

@@ -1,31 +1,31 @@
-/** The first thing that a process does: tracing by OpenTelemetry, where the standard variables ask for it; else nothing of it is loaded. */
+/** The first step of a process: starts tracing with OpenTelemetry if the standard variables ask for it; otherwise loads nothing of it. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { setTracing } from "./tracing-state.ts";
 
 export { runMain } from "./main.ts";
 
-/** How long a stop waits for a collector; what is not sent by then is lost. */
+/** Time that a stop waits for a collector; spans that are not sent by then are lost. */
 const flushMs = 1_500;
 
 export interface Telemetry {
   /** Whether spans are recorded. */
   readonly on: boolean;
-  /** Told why spans cannot be sent, and null once they can be again; each time that it changes, and what is known already at once. */
+  /** Calls the listener with the reason when spans cannot be sent, and with null when they can be sent again; a known reason is reported at once. */
   onExport(listener: (fault: string | null) => void): void;
-  /** Sends what is left, for at most 1.5 s. Never rejects; may be called again. */
+  /** Sends the remaining spans, for at most 1.5 s. Never rejects; may be called again. */
   stop(): Promise<void>;
 }
 
 const off: Telemetry = { on: false, onExport() {}, async stop() {} };
 
 /**
- * Starts OpenTelemetry when `OTEL_EXPORTER_OTLP_ENDPOINT` (or its form for traces) is set and `OTEL_SDK_DISABLED` or
- * `OTEL_TRACES_EXPORTER=none` does not say otherwise. Sampling, headers, protocol (`http/protobuf`, `http/json`) and the other
- * standard variables hold. What is instrumented is what is imported afterwards.
+ * Starts OpenTelemetry if `OTEL_EXPORTER_OTLP_ENDPOINT` (or its form for traces) is set, unless `OTEL_SDK_DISABLED` or `OTEL_TRACES_EXPORTER=none`
+ * turns it off. The standard variables for sampling, headers, protocol (`http/protobuf`, `http/json`) and others apply. Only modules that are
+ * imported afterwards are instrumented.
  *
  * @param service  its name in spans, unless `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES` gives another.
- * @throws ConfigError where the protocol is another one, or the endpoint is no http or https URL.
+ * @throws ConfigError for another protocol, or an endpoint that is not an http or https URL.
  */
 export async function startTelemetry({ service }: { readonly service: string }): Promise<Telemetry> {
   if (!isWanted(process.env)) return off;
@@ -33,7 +33,7 @@ export async function startTelemetry({ service }: { readonly service: string }):
   let known: string | null = null;
   let listener: (fault: string | null) => void = () => {};
   const sdk = startSdk(service, (fault) => {
-    // The first sending that succeeds is no news.
+    // The first successful export is not reported.
     if ((fault === null) === (known === null)) return;
     known = fault;
     listener(fault);

@@ -1,4 +1,4 @@
-/** Whether this process records spans: what costs time asks this first. */
+/** Whether this process records spans: code whose tracing costs time checks this first. */
 
 let tracing = false;
 

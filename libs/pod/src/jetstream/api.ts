@@ -1,16 +1,16 @@
-/** Calls to JetStream, with its two kinds of failure told apart: something is not there, and nobody answered. */
+/** Calls to JetStream, with its two kinds of failure distinguished: something is missing, or nobody answered. */
 
 import type { NatsError } from "@netfacts/messaging/nats-client";
 import { SnapshotUnavailableError } from "@netfacts/snapshot";
 
-/** No such stream, message or consumer. */
+/** There is no such stream, message or consumer. */
 const notFound = "404";
-/** Another message came first (`Expected-Last-Subject-Sequence`). */
+/** Another message was first (`Expected-Last-Subject-Sequence`). */
 const wrongLastSequence = 10_071;
-/** The storage of the account, and of the server in two ways. */
+/** The storage is full: that of the account, or of the server (two codes). */
 const full: readonly number[] = [10_002, 10_023, 10_047];
 
-/** The answer; null when what was asked for is not there. Throws `SnapshotUnavailableError`. */
+/** The answer; null when the requested item is missing. Throws `SnapshotUnavailableError`. */
 export async function found<T>(what: string, call: Promise<T>): Promise<T | null> {
   try {
     return await call;
@@ -39,7 +39,7 @@ export function unavailable(what: string, cause?: unknown): SnapshotUnavailableE
   });
 }
 
-/** The server's words where it has some: the client keeps only the number of a few errors. */
+/** The server's description if there is one: for some errors the client keeps only the number. */
 function reasonOf({ api_error: told, message, code }: NatsError): string {
   const reason = told?.description || message || code;
   const isFull = full.includes(told?.err_code ?? 0);

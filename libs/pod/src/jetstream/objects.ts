@@ -1,6 +1,6 @@
 /**
- * Objects in a bucket of the NATS Object Store (ADR-20), named by their SHA-256: chunks on `$O.<bucket>.C.<nuid>`, and what they make
- * together on `$O.<bucket>.M.<name>`. Written and read here instead of by the client, which computes SHA-256 in JavaScript.
+ * Objects in a bucket of the NATS Object Store (ADR-20), named by their SHA-256: chunks on `$O.<bucket>.C.<nuid>`, and their common description on
+ * `$O.<bucket>.M.<name>`. Written and read here instead of by the client, which computes SHA-256 in JavaScript.
  */
 
 import { createHash } from "node:crypto";
@@ -18,18 +18,18 @@ import {
 import { type ObjectBytes, piecesOf, SnapshotError } from "@netfacts/snapshot";
 import { answered, found, unavailable } from "./api.ts";
 
-/** What the Object Store's other clients write. */
+/** The chunk size of the Object Store's other clients. */
 const chunkBytesMax = 128 * 1024;
 /** Chunks that are sent before the first of them is acknowledged. */
 const unacknowledgedMax = 32;
-/** A consumer that delivers nothing for so long is given up, and the next chunks are asked for one by one. */
+/** A consumer that delivers nothing for this time is abandoned, and the next chunks are requested one by one. */
 const stallMs = 1_000;
-/** Between two tries when nobody answers; then a read ends. */
+/** Pause between two attempts when nobody answers; after `silencesMax` of them the read fails. */
 const silenceMs = 3_000;
 const silencesMax = 4;
 const digestPrefix = "SHA-256=";
 
-/** The part of an object's description that matters here. */
+/** The part of an object's description that is used here. */
 interface ObjectInfo {
   readonly nuid: string;
   readonly size: number;
@@ -40,11 +40,11 @@ interface ObjectInfo {
 
 export interface ObjectsOptions {
   readonly replicas: number;
-  /** What the server sends of an object; null: as much as it can. */
+  /** Limit of the rate at which the server sends an object; null: none. */
   readonly bytesPerSecond: number | null;
 }
 
-/** Subjects of what is stored at one time. */
+/** Subjects of all objects and chunks that are stored at one time. */
 export interface StoredObjects {
   readonly meta: readonly string[];
   readonly chunks: readonly string[];
@@ -67,7 +67,7 @@ export class JetStreamObjects {
     this.#options = options;
   }
 
-  /** Stores bytes under their digest; what is there and whole is not written again. */
+  /** Stores bytes under their digest; an object that is complete is not written again. */
   async put(bytes: ObjectBytes): Promise<string> {
     const { pieces, length } = piecesOf(bytes);
     const hash = createHash("sha256");
@@ -102,16 +102,16 @@ export class JetStreamObjects {
       await this.#purge(subject).catch(() => undefined);
       throw unavailable(`object ${name}`, cause);
     }
-    // What is replaced is not needed; if it cannot be removed now, `removeExcept` will.
+    // The replaced chunks are not needed; if they cannot be removed now, `removeExcept` will remove them.
     if (before !== null) await this.#purge(`$O.${this.#bucket}.C.${before.nuid}`).catch(() => undefined);
     return name;
   }
 
-  /** Throws `SnapshotError`: missing, of another size, damaged; `SnapshotUnavailableError`. */
+  /** Throws `SnapshotError` for an object that is missing, has another size, or is damaged; `SnapshotUnavailableError`. */
   async get(name: string, size: number): Promise<Uint8Array<SharedArrayBuffer>> {
     const info = await this.#info(name);
     if (info === null) throw new SnapshotError(`${this.#place(name)}: the snapshot's object is missing, or its description is damaged`);
-    // Before any memory is taken: a manifest may claim what no object holds.
+    // Checked before memory is allocated: a manifest may claim more than the object has.
     if (info.size !== size) throw new SnapshotError(`${this.#place(name)}: ${info.size} bytes, but the manifest says ${size}`);
     const whole = new Uint8Array(new SharedArrayBuffer(size));
     await this.#read(name, info, (chunk, at) => whole.set(chunk, at));
@@ -122,7 +122,7 @@ export class JetStreamObjects {
     return (await this.#info(name)) !== null;
   }
 
-  /** A server that was restarted has another one: its files may have been harmed meanwhile. */
+  /** Also changes when the server was restarted: its files may have been damaged meanwhile. */
   async mark(): Promise<string> {
     const info = await found("snapshots", this.#jsm.streams.info(this.#stream));
     if (info === null) return "no bucket";
@@ -134,7 +134,10 @@ export class JetStreamObjects {
     return { meta: await this.#subjects("M"), chunks: await this.#subjects("C") };
   }
 
-  /** Removes every other object, and chunks that a writer left without their description. @param stored  only of these; default: what is stored now */
+  /**
+   * Removes every other object, and chunks that a writer left without a description. @param stored  removes only some of these; default: all that is
+   * stored now
+   */
   async removeExcept(names: ReadonlySet<string>, stored?: StoredObjects): Promise<void> {
     const { meta, chunks } = stored ?? (await this.stored());
     const keptChunks = new Set<string>();
@@ -177,7 +180,7 @@ export class JetStreamObjects {
     await answered("snapshots", this.#jsm.streams.add(stream));
   }
 
-  /** null: there is none, or it is damaged, which is the same: who has the object stores it again. */
+  /** null: it is missing or damaged. Both mean the same: a writer that has the object stores it again. */
   async #info(name: string): Promise<ObjectInfo | null> {
     const message = await found(`object ${name}`, this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.#metaSubject(name) }));
     const info = message === null ? null : readInfo(message);
@@ -208,7 +211,7 @@ export class JetStreamObjects {
     return chunks;
   }
 
-  /** Hands out an object's chunks in order, and checks size and digest. */
+  /** Passes on an object's chunks in order, and checks size and digest. */
   async #read(name: string, info: ObjectInfo, take: (chunk: Uint8Array, at: number) => void): Promise<void> {
     const hash = createHash("sha256");
     let at = 0;
@@ -220,7 +223,7 @@ export class JetStreamObjects {
       try {
         there = await this.#chunksOf(info.nuid);
       } catch (error) {
-        // A server that comes back needs a while before it answers about a stream of this size.
+        // A server that comes back needs some time before it answers for a stream of this size.
         if (++silences > silencesMax) throw error;
         await sleep(silenceMs);
         continue;
@@ -247,8 +250,8 @@ export class JetStreamObjects {
   }
 
   /**
-   * Delivers messages of one consumer until `take` wants no more (true) or nothing came for a while (false): a server that was
-   * restarted may have forgotten the consumer. Rejects with what `take` throws.
+   * Delivers messages of one consumer until `take` wants no more (true) or nothing came for a while (false): a server that was restarted may have
+   * forgotten the consumer. Rejects with the error of `take`.
    */
   async #readFrom(id: string, seq: number, take: (seq: number, chunk: Uint8Array) => boolean): Promise<boolean> {
     let settle: (ended: boolean) => void = () => undefined;
@@ -294,8 +297,8 @@ export class JetStreamObjects {
   }
 
   /**
-   * As `#readFrom`, with one request for each message: a consumer says nothing of a message that the server's disk has spoilt, and of those
-   * behind it; this one is told that it is not there.
+   * As `#readFrom`, with one request for each message. A consumer is silent about a message that is damaged on the server's disk, and about all that
+   * follow; a request reports that the message is missing.
    */
   async #readEach(id: string, from: number, take: (seq: number, chunk: Uint8Array) => boolean): Promise<boolean> {
     for (let seq = from; ; ) {
@@ -335,7 +338,7 @@ function readInfo(message: StoredMsg): ObjectInfo | null {
   }
 }
 
-/** Chunks of one size, the last one shorter; only one that crosses the edge of a piece is a copy. */
+/** Chunks of one size, the last one shorter; only a chunk that spans two pieces is a copy. */
 function* chunksOf(pieces: readonly Uint8Array[], chunkBytes: number): Generator<Uint8Array> {
   let begun = new Uint8Array(chunkBytes);
   let filled = 0;
@@ -360,7 +363,7 @@ function* chunksOf(pieces: readonly Uint8Array[], chunkBytes: number): Generator
   if (filled > 0) yield begun.subarray(0, filled);
 }
 
-/** Base64 for names and file systems, with its padding: what the Object Store's names and digests are written in. */
+/** Base64 for names and file systems, with padding: the form of the Object Store's names and digests. */
 function padded(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
 }

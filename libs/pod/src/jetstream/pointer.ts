@@ -15,20 +15,22 @@ import {
 } from "@netfacts/snapshot";
 import { answered, found, isWrongLastSequence, unavailable } from "./api.ts";
 
-/** The record behind the key `current`. */
+/** The record of the key `current`. */
 export interface PointerRecord extends SnapshotPointer {
   /** Ids of the snapshots that are kept whole, oldest publication first. */
   readonly history: readonly string[];
-  /** Publications whose snapshots are kept, oldest first. A record of an older version has none: then those of `history`, by the time in their ids. */
+  /**
+   * Publications whose snapshots are kept, oldest first. A record of an older version has none: then those of `history`, by the time in their ids.
+   */
   readonly publications: readonly Publication[];
-  /** What operators took back. A record of an older version has none. */
+  /** Versions that operators took back. A record of an older version has none. */
   readonly taken_back: TakenBack;
 }
 
 export interface PointerEntry {
-  /** null: it was deleted by a client, or is damaged. */
+  /** null: a client deleted it, or it is damaged. */
   readonly record: PointerRecord | null;
-  /** What the next writer must name. */
+  /** The revision that the next writer must give. */
   readonly revision: number;
 }
 
@@ -41,7 +43,7 @@ export class JetStreamKeys {
   readonly #bucket: string;
   readonly #stream: string;
   readonly #replicas: number;
-  /** Everything that is written to the pointer passes here, before it is decided whether it counts. */
+  /** Every write to the pointer appears on this subject, before it is decided whether it is accepted. */
   readonly pointerSubject: string;
 
   constructor(nc: NatsConnection, jsm: JetStreamManager, bucket: string, replicas: number) {
@@ -58,13 +60,13 @@ export class JetStreamKeys {
     await answered("snapshots", this.#js.views.kv(this.#bucket, { replicas: this.#replicas, history: 1 }));
   }
 
-  /** Read from the stream's leader, not from a replica that may be behind. null: it was never written, or the server lost it. */
+  /** Read from the stream's leader, not from a replica that may lag behind. null: it was never written, or the server lost it. */
   async pointer(): Promise<PointerEntry | null> {
     const message = await found("the pointer", this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.pointerSubject }));
     return message === null ? null : { record: readRecord(message.string()), revision: message.seq };
   }
 
-  /** False when somebody else wrote since `revision` (0: there was none). Throws `SnapshotUnavailableError`: then it is not known. */
+  /** False when somebody else wrote since `revision` (0: there was none). Throws `SnapshotUnavailableError`: then the outcome is not known. */
   async movePointer(record: PointerRecord, revision: number): Promise<boolean> {
     try {
       await this.#js.publish(this.pointerSubject, JSON.stringify(record), { expect: { lastSubjectSequence: revision } });
@@ -79,7 +81,7 @@ export class JetStreamKeys {
     await answered(`manifest ${manifest.id}`, this.#js.publish(this.#manifestSubject(manifest.id), encodeManifest(manifest)));
   }
 
-  /** null: there is none. Throws `ManifestError`. */
+  /** null: there is no such manifest. Throws `ManifestError`. */
   async manifest(id: string): Promise<Manifest | null> {
     if (!idPattern.test(id)) throw new SnapshotError(`${JSON.stringify(id.slice(0, 64))} is not a snapshot id: damaged`);
     const message = await this.#storedManifest(id);
@@ -92,7 +94,7 @@ export class JetStreamKeys {
     return new Set(Object.keys(info?.state.subjects ?? {}).map((subject) => subject.slice(prefix.length)));
   }
 
-  /** Manifests with the times at which the server stored them, oldest first: nearly those of their publications. */
+  /** Manifests with the times at which the server stored them, oldest first: nearly the times of their publications. */
   async storedManifests(): Promise<Publication[]> {
     const stored: Publication[] = [];
     for (const id of [...(await this.manifestIds())].filter(isId)) {

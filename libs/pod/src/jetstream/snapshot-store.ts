@@ -25,33 +25,30 @@ import { JetStreamKeys, type PointerRecord } from "./pointer.ts";
 export const snapshotsBucketDefault = "netfacts-snapshots";
 
 export interface JetStreamStoreOptions {
-  /** Name of both buckets; they are made by the first publication. */
+  /** Name of both buckets; the first publication creates them. */
   readonly bucket?: string;
-  /** What publishing keeps; null: everything that is kept so far. Default: `retentionDefaults`. */
+  /** What publishing keeps; null: all snapshots that are kept so far. Default: `retentionDefaults`. */
   readonly retention?: Partial<Retention> | null;
-  /** Tells when something is published. Default: that of the machine. Not for a loader's thread, which publishes nothing. */
+  /** Gives the time of a publication. Default: the clock of the machine. Not for a loader's thread, which does not publish. */
   readonly clock?: { now(): number };
-  /** Copies in a cluster of NATS servers, when the buckets are made; default 1. */
+  /** Number of copies in a cluster of NATS servers, used when the buckets are created; default 1. */
   readonly replicas?: number;
-  /** How fast objects are read at most; null, the default: as fast as the server sends them. */
+  /** Limit of the rate at which objects are read; null, the default: none. */
   readonly bytesPerSecond?: number | null;
 }
 
-/** How often a watcher reads the pointer whatever it heard. */
+/** Interval at which a watcher reads the pointer, even without hints. */
 const watchIntervalMs = 5_000;
-/** After a hint: what is written becomes readable a moment later, most of all in a cluster. */
+/** Delays of reads after a hint: a write becomes readable a moment later, most of all in a cluster. */
 const hintDelaysMs = [0, 50, 200, 500];
-/** A pointer that others write at the same time: how often `activate` begins anew. */
+/** Attempts of `activate` while others write the pointer at the same time. */
 const activateTriesMax = 5;
 
-/**
- * The store behind a connection, which stays its owner's. What rights on the server reading and publishing need is in the README of
- * this lib.
- */
+/** The store on a connection, which the caller owns. The README of this library lists the server rights that reading and publishing need. */
 export async function openJetStreamStore(nc: NatsConnection, options: JetStreamStoreOptions = {}): Promise<SnapshotStore> {
   const { bucket = snapshotsBucketDefault, replicas = 1, bytesPerSecond = null, clock = Date } = options;
   const retention = options.retention === null ? null : { ...retentionDefaults, ...options.retention };
-  // Without the check, which fails while the server is away; each call tells that by itself.
+  // Without the check, which fails while the server is unavailable; each call reports that itself.
   const jsm = await nc.jetstreamManager({ checkAPI: false });
   const objects = new JetStreamObjects(nc, jsm, bucket, { replicas, bytesPerSecond });
   const keys = new JetStreamKeys(nc, jsm, bucket, replicas);
@@ -65,7 +62,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     return manifest;
   };
 
-  /** What a kept manifest names; a damaged one names nothing, and must not stand in the way of those that follow. */
+  /** The objects that a kept manifest names; null if it is damaged or missing, so that it does not block later publications. */
   const namedByKept = async (id: string): Promise<NamedObjects | null> => {
     try {
       const manifest = await keys.manifest(id);
@@ -83,8 +80,8 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
   };
 
   /**
-   * What a pointer that was lost told of earlier snapshots, as far as their manifests do: what it does not name is removed. It cannot be told apart from a
-   * first publication that failed before it moved the pointer: a whole snapshot of one is taken for an earlier one.
+   * Replaces a lost pointer, as far as the manifests of earlier snapshots allow; everything else is removed. A first publication that failed before
+   * it moved the pointer looks the same: its snapshot, if complete, counts as an earlier one.
    */
   const rebuilt = async (): Promise<Lists> => {
     const publications = await keys.storedManifests();
@@ -96,7 +93,10 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     return { history, publications };
   };
 
-  /** Removes manifests that are not kept and objects that no kept one needs; who is alone also those that none names, and what crashes left behind. */
+  /**
+   * Removes manifests that are not kept, and objects that no kept manifest needs. If the publisher is alone, also objects that no manifest names, and
+   * leftovers of crashes.
+   */
   const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>, isAlone: boolean): Promise<void> => {
     const spare = new Set<string>();
     for (const id of await keys.manifestIds()) {
@@ -114,7 +114,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     return record && { published: record.published, active: record.active };
   };
 
-  /** As the pointer has them; throws where it is missing or damaged: a store with snapshots must not look like an empty one. */
+  /** The lists in the pointer. Throws if it is missing or damaged: a store with snapshots must not look like an empty one. */
   const lists = async (): Promise<Lists> => {
     const entry = await keys.pointer();
     if (entry !== null && entry.record !== null) return entry.record;
@@ -131,7 +131,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
 
     async publish(manifest, { replaces, isAlone = true, takenBack } = {}) {
       await keys.makeBucket();
-      // First, so that whatever happens from here on lets the move below fail.
+      // First, so that any change from here on makes the move below fail.
       const before = await keys.pointer();
       const current = before?.record?.published ?? null;
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
@@ -148,12 +148,12 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       const record = { published: manifest.id, active, ...lists, taken_back: takenBack ?? taken_back };
       if (!(await keys.movePointer(record, before?.revision ?? 0)))
         throw new PublicationConflictError(manifest.id, await pointer().then((now) => now?.published ?? null));
-      // The snapshot is published by now. What cannot be removed costs disk, and the next publication tries again.
+      // The snapshot is already published. What cannot be removed costs disk space, and the next publication tries again.
       await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, isAlone).catch(() => undefined);
     },
 
     async discardUnpublished() {
-      // Listed first: what is stored from now on may be of a publication that the lists do not have yet.
+      // List the objects first: one that is stored from now on may belong to a publication that is not in the lists yet.
       const stored = await objects.stored();
       const { history, publications } = await lists();
       const published = { publications, whole: history, active: null };
@@ -194,7 +194,7 @@ type Lists = Pick<PointerRecord, "history" | "publications">;
 
 const noLists: Lists = { history: [], publications: [] };
 
-/** Reads the pointer at once, at every hint, at every reconnect and every 5 s, and tells what differs from what it read before. */
+/** Reads the pointer at once, at every hint, at every reconnect and every 5 s, and reports changes. */
 function watchPointer(
   nc: NatsConnection,
   hintSubject: string,

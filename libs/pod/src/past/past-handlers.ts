@@ -1,20 +1,20 @@
-/** The answers about the past, from the canonical query to the reply: of one kept snapshot, or of what changed between them. */
+/** Answers about the past, from the canonical query to the reply: of one kept snapshot, or about changes between them. */
 
 import { type ChangesName, decodeQuery, isChanges, type OperationName, operations } from "@netfacts/contracts";
 import { type ItemHandler, problemReply, type ReplyItem } from "@netfacts/messaging";
 import { type AnswerContext, changesAnswer, changesQuestion, isRefusal, recordHandlers, type Steps, walkChanges } from "@netfacts/records";
 import type { PastAnswer, PastGenerations } from "@netfacts/snapshot";
 
-/** What the items of a frame share. */
+/** The shared context of the items of a frame. */
 export interface PastContext {
-  /** The present, in ms since 1970. */
+  /** The present time, in ms since 1970. */
   readonly nowMs: number;
 }
 
-/** Kept of a question's time, for the way back. */
+/** Part of a question's time that is reserved for sending the reply. */
 const returnMs = 250;
 
-/** The handlers of every operation that can be asked about the past, by name. */
+/** The handlers of all operations that can be asked about the past, by name. */
 export function pastHandlers(past: PastGenerations): ReadonlyMap<string, ItemHandler<PastContext>> {
   const records = [...recordHandlers("ip-routing"), ...recordHandlers("asn-prefix")];
   const changes = Object.values(operations).flatMap(({ name }) => (isChanges(name) ? [name] : []));
@@ -45,7 +45,7 @@ function changesHandler(op: ChangesName, past: PastGenerations): ItemHandler<Pas
   };
 }
 
-/** The result; whatever else waits has a turn after each step. */
+/** Runs the steps, and gives other work a turn after each step. */
 async function inTurns<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();

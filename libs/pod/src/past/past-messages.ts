@@ -1,24 +1,24 @@
-/** What a process and its thread of the past tell each other. */
+/** Messages between a process and its thread of the past. */
 
 import type { ReplyItem, RequestItem } from "@netfacts/messaging";
 import type { LoadedSnapshot, PastOptions, StoreSource } from "@netfacts/snapshot";
 
-/** What the thread is started with. */
+/** Data with which the thread is started. */
 export interface PastThreadData {
   readonly source: StoreSource;
   readonly options: PastOptions;
 }
 
-/** What the thread needs of a question. */
+/** The part of a question that the thread needs. */
 export type AskedItem = Pick<RequestItem, "op" | "query" | "requestId" | "budgetMs">;
 
-/** A snapshot that the process holds for today; its memory is shared. The process gives each a key of its own. */
+/** A snapshot that the process holds for the present; its memory is shared. The process gives each a unique key. */
 export interface SharedSnapshot {
   readonly key: number;
   readonly loaded: LoadedSnapshot;
 }
 
-/** What the process holds now: the keys of all, and those that the thread does not know yet. */
+/** The snapshots that the process holds now: all keys, and the snapshots that the thread does not know yet. */
 export interface PresentChange {
   readonly keys: readonly number[];
   readonly added: readonly SharedSnapshot[];

@@ -11,12 +11,12 @@ export interface PastThreadEvents {
   failed?(snapshot: string, cause: Error): void;
   /** @param result  `answered`, or the code of the problem. */
   answered?(result: string): void;
-  /** The thread ended, or was ended as it did not respond. The next question starts another one. */
+  /** The thread ended, or was terminated because it did not respond. The next question starts another one. */
   ended?(cause: Error): void;
 }
 
 export interface PastThreadOptions extends PastOptions {
-  /** Questions that wait for their answers; one more is refused. The last quarter is for callers with less than a quarter. Default: 256. */
+  /** Most questions that may wait for answers; one more is refused. The last quarter is for callers with less than a quarter. Default: 256. */
   readonly questionsMax?: number;
   /** Time without a response after which the thread is replaced. Default: 15 s, which is longer than opening a store takes. */
   readonly hungMs?: number;
@@ -28,11 +28,11 @@ export interface PastThreadOptions extends PastOptions {
 
 const optionDefaults = { questionsMax: 256, hungMs: 15_000, restartMs: 1_000 };
 
-/** Kept of a question's time, for the way back of a problem: less than the thread keeps. */
+/** Part of a question's time that is reserved for sending a problem: less than the thread reserves. */
 const returnMs = 100;
 const pingsPerHang = 10;
 
-/** Snapshots are shared memory, which is not part of the heap: this is for records and what they are made of. */
+/** For records and their parts. Snapshots are shared memory, which is not part of the heap. */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 
 interface Waiting {
@@ -42,7 +42,7 @@ interface Waiting {
   readonly share: Share;
 }
 
-/** Costs nothing until it is asked. */
+/** Costs nothing until the first question. */
 export class PastThread {
   readonly #source: StoreSource;
   readonly #present: { held(): readonly LoadedSnapshot[] };
@@ -54,19 +54,19 @@ export class PastThread {
   #keysMade = 0;
   #asked = 0;
   #thread: Worker | null = null;
-  /** What the thread knows of the present. */
+  /** Keys of the present snapshots that the thread knows. */
   #told: readonly number[] = [];
   #pinging: NodeJS.Timeout | undefined;
   #pingsUnanswered = 0;
   #restartAtMs = 0;
-  /** Why there is no thread until then. */
+  /** The reason for refusals until `#restartAtMs`. */
   #refusal: "history_unavailable" | "data_not_ready" = "history_unavailable";
   #stopped = false;
   #state = { bytes: 0, kept: 0 };
 
   /**
    * @param source  the store of snapshots.
-   * @param present what is in memory anyway, which the thread shares.
+   * @param present snapshots that are in memory anyway; the thread shares them.
    */
   constructor(
     source: StoreSource,
@@ -86,7 +86,10 @@ export class PastThread {
     return this.#options.snapshotsMax > 0;
   }
 
-  /** The snapshots of the past in memory, as the thread told last, and their bytes without what is in memory anyway; questions that wait. */
+  /**
+   * The number of snapshots of the past in memory, as last reported by the thread, and their bytes without memory that is in use anyway; questions
+   * that wait.
+   */
   get state(): { readonly bytes: number; readonly kept: number; readonly waiting: number } {
     return { ...this.#state, waiting: this.#shares.used };
   }
@@ -94,9 +97,9 @@ export class PastThread {
   /**
    * The answer, or the problem of a question that cannot be answered; within the question's time.
    *
-   * @param nowMs  the present, in ms since 1970.
+   * @param nowMs  the present time, in ms since 1970.
    *
-   * Rejects with what the thread threw.
+   * Rejects with the error that the thread threw.
    */
   async ask(item: RequestItem, nowMs: number): Promise<ReplyItem> {
     const reply = await this.#ask(item, nowMs);
@@ -104,7 +107,7 @@ export class PastThread {
     return reply;
   }
 
-  /** Ends the thread. Whoever waits is told to ask again, which reaches another process. */
+  /** Ends the thread. Questions that wait get a problem that asks to send them again, which reaches another process. */
   stop(): void {
     this.#stopped = true;
     this.#end(stopping);
@@ -157,14 +160,14 @@ export class PastThread {
     return thread;
   }
 
-  /** Counts pings and not time: after a pause of the whole process the thread has its turn too. */
+  /** Counts pings and not time: after a pause of the whole process, the thread still gets its turn. */
   #ping(thread: Worker): void {
     if (this.#pingsUnanswered >= pingsPerHang) {
       this.#fail(new Error(`did not respond for ${this.#options.hungMs} ms`));
       return;
     }
     this.#pingsUnanswered += 1;
-    // What the process gave up must not stay because nobody asks about the past.
+    // The thread must drop snapshots that the process dropped, even if nobody asks about the past.
     this.#tellPresent(thread);
     thread.postMessage({ kind: "ping" } satisfies ToPastThread);
   }
@@ -193,7 +196,7 @@ export class PastThread {
     }
   }
 
-  /** No longer waiting; undefined: its time was over. */
+  /** Removes and returns the waiting question; undefined: its time was over. */
   #waitingFor(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return undefined;
@@ -229,7 +232,7 @@ export class PastThread {
     clearInterval(this.#pinging);
     this.#state = { bytes: 0, kept: 0 };
     for (const id of [...this.#waiting.keys()]) this.#waitingFor(id)?.settle(reply());
-    // What it does meanwhile is of no use to anybody, so nobody waits for its end.
+    // Nobody needs the rest of its work, so its end is not awaited.
     void thread?.terminate();
   }
 }

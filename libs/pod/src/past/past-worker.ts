@@ -1,6 +1,6 @@
 /**
- * The thread of the past: it holds the kept snapshots and answers from them. What loading, answering and collecting cost holds up no
- * answer of today. It ends with its process, or when that ends it.
+ * The thread of the past: it holds the kept snapshots and answers from them, so that loading, answering and garbage collection delay no answer about
+ * the present. It ends with its process, or when the process terminates it.
  */
 
 import { constants } from "node:os";
@@ -13,7 +13,7 @@ import type { AskedItem, FromPastThread, PastThreadData, ToPastThread } from "./
 import { PresentSnapshots } from "./present-snapshots.ts";
 
 const { source, options } = workerData as PastThreadData;
-// Behind the answers of today.
+// Answers about the present have priority.
 lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 try {
   answerAll(await openStoreSource(source));
@@ -47,7 +47,7 @@ function answerAll({ store }: OpenedStore): void {
     });
   };
 
-  // Only from here on are messages taken that came meanwhile.
+  // Messages that came meanwhile are received from here on.
   parentPort?.on("message", (message: ToPastThread) => {
     if (message.kind === "ask") answer(message.id, message.item, message.nowMs);
     else if (message.kind === "ping") tell({ kind: "pong", bytes: past.bytes, kept: past.kept.length });
@@ -62,7 +62,7 @@ function tell(message: FromPastThread, memory: ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, memory);
 }
 
-/** A body may be a piece of memory that others use. */
+/** Copies the body, which may be a part of memory that others use. */
 function tellAnswer(id: number, reply: ReplyItem): void {
   const body = Uint8Array.from(reply.body);
   tell({ kind: "answer", id, reply: { ...reply, body } }, [body.buffer]);

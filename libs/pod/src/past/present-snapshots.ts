@@ -1,4 +1,4 @@
-/** What the process holds for today, as its thread of the past knows it: questions about the past share it. */
+/** The present snapshots of the process, in its thread of the past: questions about the past share their memory. */
 
 import type { LoadedSnapshot, SectionName } from "@netfacts/snapshot";
 import type { PresentChange } from "./past-messages.ts";
@@ -10,7 +10,7 @@ export class PresentSnapshots {
     return [...this.#held.values()];
   }
 
-  /** A section that several of them have is one object, as in the process. */
+  /** A section that is in several snapshots becomes one object, as in the process. */
   change({ keys, added }: PresentChange): void {
     const known = new Map<string, LoadedSnapshot["sections"][SectionName]>();
     for (const { manifest, sections } of this.#held.values())
