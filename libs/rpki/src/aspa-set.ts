@@ -1,4 +1,4 @@
-/** ASPA records by customer, over sorted columns that a snapshot holds and pods read in place. */
+/** ASPA records by customer, in sorted columns of a snapshot that pods read in place. */
 // Indices stay below the arrays' lengths, so `!` on an element only drops `undefined` from its type.
 
 import type { Aspa } from "./aspa.ts";
@@ -7,12 +7,12 @@ import { taNone } from "./vrp-columns.ts";
 /** Customers ascending, each once; the providers of customer `i` at `start[i]` to `start[i + 1] - 1`, ascending. */
 export interface AspaColumns {
   readonly customer: Uint32Array;
-  /** One more than there are customers. */
+  /** One item more than there are customers. */
   readonly start: Uint32Array;
   readonly provider: Uint32Array;
-  /** Index of the trust anchor's name; 255 = not told. */
+  /** Index of the trust anchor's name; 255 = not given. */
   readonly ta: Uint8Array;
-  /** Unix seconds; 0 = not told. */
+  /** Unix seconds; 0 = not given. */
   readonly expiresAt: Uint32Array;
 }
 
@@ -25,11 +25,11 @@ export interface EncodedAspas {
 /**
  * Sorts ASPAs into columns, one record per customer.
  *
- * Records of one customer with the same providers are one record told twice (by two validators): the latest expiry stays, and one that
- * is told before one that is not. With other providers they are several ASPAs: the providers are those of all, until the first of them
- * expires. A trust anchor stays where all name the same one. The order of the input makes no difference.
+ * Records of one customer with the same providers are one record from two validators: the latest expiry is kept, and any expiry is preferred to none.
+ * Records with different providers are several ASPAs: their providers are joined, until the first of the records expires. The trust anchor is kept if
+ * all name the same one. The order of the input makes no difference.
  *
- * Throws `RangeError` for a number that is no AS number, and for the 256th trust anchor.
+ * Throws `RangeError` for a number that is not an AS number, and for the 256th trust anchor.
  */
 export function encodeAspaColumns(aspas: Iterable<Aspa>): EncodedAspas {
   const byCustomer = new Map<number, Map<string, Aspa>>();
@@ -61,13 +61,13 @@ export function encodeAspaColumns(aspas: Iterable<Aspa>): EncodedAspas {
   };
 }
 
-/** The same record of two sources. */
+/** Merges the same record from two sources. */
 function toldTwice(a: Aspa, b: Aspa): Aspa {
   const expiresAt = a.expiresAt === null || b.expiresAt === null ? (a.expiresAt ?? b.expiresAt) : Math.max(a.expiresAt, b.expiresAt);
   return { ...a, ta: sameAnchor(a, b), expiresAt };
 }
 
-/** Several records of one customer. */
+/** Joins two records of one customer. */
 function joined(a: Aspa, b: Aspa): Aspa {
   const expiresAt = a.expiresAt === null || b.expiresAt === null ? (a.expiresAt ?? b.expiresAt) : Math.min(a.expiresAt, b.expiresAt);
   const providers = [...new Set([...a.providers, ...b.providers])].sort((x, y) => x - y);
@@ -94,7 +94,7 @@ export class AspaSet {
     return new AspaSet(columns, taNames);
   }
 
-  /** Reads columns in place; they must not change any more and are trusted. */
+  /** Reads columns in place; they must not change any more, and are not checked. */
   static fromColumns(columns: AspaColumns, taNames: readonly string[]): AspaSet {
     return new AspaSet(columns, taNames);
   }
@@ -103,7 +103,7 @@ export class AspaSet {
     return this.columns.customer.length;
   }
 
-  /** Customers in ascending order: by number. */
+  /** A record by its index; customers ascend. */
   aspaAt(index: number): Aspa {
     const { customer, start, provider, ta, expiresAt } = this.columns;
     return {

@@ -1,11 +1,11 @@
-/** Autonomous System Provider Authorization (draft-ietf-sidrops-aspa-profile): whom a customer AS names as its providers. */
+/** Autonomous System Provider Authorization (draft-ietf-sidrops-aspa-profile): the providers that a customer AS authorises. */
 
 export interface Aspa {
   readonly customer: number;
-  /** AS numbers, ascending, each once; 0 alone says that the customer has no provider. */
+  /** AS numbers, ascending, each once; only 0: the customer has no provider. */
   readonly providers: readonly number[];
-  /** Trust anchor, as the validator names it; null where the source does not tell. */
+  /** Trust anchor, with the validator's name for it; null: not given. */
   readonly ta: string | null;
-  /** Unix seconds; null where the source does not tell. */
+  /** Unix seconds; null: not given. */
   readonly expiresAt: number | null;
 }

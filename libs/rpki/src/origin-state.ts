@@ -1,6 +1,6 @@
 /** States of origin validation (RFC 6811) as small numbers, for whole tables. */
 
-/** What a route's origin is worth; `invalidAs` and `invalidLength` tell the reason along. Kept in bytes, so numbers do not change. */
+/** The validation states of a route; `invalidAs` and `invalidLength` include the reason. Stored in bytes, so the numbers must not change. */
 export const originStates = { notFound: 0, valid: 1, invalidAs: 2, invalidLength: 3 } as const;
 
 /** 0 not found, 1 valid, 2 invalid for its AS, 3 invalid for its length. */

@@ -5,15 +5,15 @@ import type { InvalidReason, ValidityState } from "./origin-state.ts";
 import type { Vrp } from "./vrp.ts";
 import type { VrpSet } from "./vrp-set.ts";
 
-/** A verdict and every covering VRP, each in the one list that tells why it matched or did not. */
+/** A verdict and every covering VRP, each in the list that says why it matched or did not. */
 export interface Validity {
   state: ValidityState;
-  /** Null unless invalid: "as" when a covering VRP allows the length, else "length". */
+  /** Null unless invalid: "as" when a covering VRP allows the length, otherwise "length". */
   reason: InvalidReason | null;
   matched: Vrp[];
-  /** Long enough, but of another AS. */
+  /** The length is allowed, but the AS is another. */
   unmatchedAs: Vrp[];
-  /** Too short for the route, whatever their AS. */
+  /** The length is not allowed, whatever the AS. */
   unmatchedLength: Vrp[];
 }
 
@@ -30,7 +30,7 @@ export function validateOrigin(vrps: VrpSet, prefix: Prefix, originAs: number | 
   const { matched, unmatchedAs, unmatchedLength } = validity;
   for (const vrp of vrps.covering(prefix)) {
     if (prefix.length > vrp.maxLength) unmatchedLength.push(vrp);
-    // AS 0 says "nobody may announce this" (RFC 7607): it covers, and never matches.
+    // AS 0 means "nobody may announce this" (RFC 7607): it covers, and never matches.
     else if (vrp.asn === 0 || vrp.asn !== originAs) unmatchedAs.push(vrp);
     else matched.push(vrp);
   }

@@ -1,26 +1,26 @@
-/** VRPs as sorted columns: what a snapshot holds and a `VrpSet` reads in place. */
+/** VRPs as sorted columns, which are part of a snapshot and which a `VrpSet` reads in place. */
 // Indices stay below the arrays' lengths, so `!` on an element only drops `undefined` from its type.
 
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import { type PrefixColumns, PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
 import type { Vrp } from "./vrp.ts";
 
-/** Value of `ta` for "not told". */
+/** Value of `ta` for "not given". */
 export const taNone = 255;
 
 /**
- * Prefixes in preorder, and the VRPs of prefix `i` at `start[i]` to `start[i + 1] - 1`, ascending by (max length, AS): VRP numbers
- * ascend by (prefix, max length, AS), each combination once. 11 bytes a VRP, 9 or 21 a prefix.
+ * Prefixes in preorder, and the VRPs of prefix `i` at `start[i]` to `start[i + 1] - 1`, ascending by (max length, AS). So VRP numbers ascend by
+ * (prefix, max length, AS), each combination once. 11 bytes per VRP, 9 or 21 per prefix.
  */
 export interface VrpColumns {
   readonly prefixes: PrefixColumns;
-  /** One more than there are prefixes. */
+  /** One item more than there are prefixes. */
   readonly start: Uint32Array;
   readonly asn: Uint32Array;
   readonly maxLength: Uint8Array;
-  /** Index of the trust anchor's name; 255 = not told. */
+  /** Index of the trust anchor's name; 255 = not given. */
   readonly ta: Uint8Array;
-  /** Unix seconds; 0 = not told. */
+  /** Unix seconds; 0 = not given. */
   readonly expiresAt: Uint32Array;
   /** 1 = loose. */
   readonly loose: Uint8Array;
@@ -33,20 +33,19 @@ export interface EncodedVrps {
 }
 
 /**
- * Sorts VRPs into columns. Of those equal in (prefix, max length, AS) the one that expires last stays, and one that tells its expiry
- * before one that does not; it is loose when any of them is. The order of the input makes no difference to the columns.
+ * Sorts VRPs into columns. Of VRPs equal in (prefix, max length, AS) the one that expires last is kept, and any expiry is preferred to none; it is
+ * loose when any of them is. The order of the input makes no difference.
  *
- * Throws `RangeError` for a max length or AS number out of bounds and for the 256th trust anchor, `PrefixOrderError` for a prefix with
- * host bits.
+ * Throws `RangeError` for a max length or AS number out of bounds and for the 256th trust anchor, `PrefixOrderError` for a prefix with host bits.
  *
- * Cost: linear but for VRPs of one prefix, which are sorted; about 60 bytes per VRP while it runs. The objects are read once and not kept.
+ * Cost: linear, except for VRPs of one prefix, which are sorted; about 60 bytes per VRP while it runs. The objects are read once and not kept.
  */
 export function encodeVrpColumns(vrps: Iterable<Vrp>): EncodedVrps {
   const { columns, taNames } = encodeWithTrie(vrps);
   return { columns, taNames };
 }
 
-/** `encodeVrpColumns`, with the trie that it needs to do so. */
+/** As `encodeVrpColumns`; also returns the trie that it builds. */
 export function encodeWithTrie(vrps: Iterable<Vrp>): EncodedVrps & { readonly trie: PrefixTrie } {
   const input = new UnsortedVrps();
   const prefixes = sortPrefixes(input.collect(vrps)).columns;
@@ -70,7 +69,7 @@ class UnsortedVrps {
   readonly #taNames: string[] = [];
   readonly #taIndex = new Map<string, number>();
 
-  /** Keeps every VRP and hands on its prefix. */
+  /** Stores every VRP and yields its prefix. */
   *collect(vrps: Iterable<Vrp>): Generator<Prefix> {
     for (const vrp of vrps) {
       check(vrp);
@@ -86,7 +85,7 @@ class UnsortedVrps {
       this.#asn[at] = vrp.asn;
       this.#maxLength[at] = vrp.maxLength;
       this.#ta[at] = vrp.ta === null ? taNone : this.#taNumber(vrp.ta);
-      // 0 stands for "not told", so a time that is told is 1 at least.
+      // 0 stands for "not given", so a given time is at least 1.
       this.#expiresAt[at] = vrp.expiresAt === null ? 0 : Math.min(Math.max(Math.floor(vrp.expiresAt), 1), 0xffff_ffff);
       this.#loose[at] = vrp.loose ? 1 : 0;
       yield vrp.prefix;
@@ -111,7 +110,7 @@ class UnsortedVrps {
     return { columns, taNames };
   }
 
-  /** Item numbers grouped by trie entry, and where each group starts. */
+  /** Item numbers grouped by trie entry, and the start of each group. */
   #byPrefix(trie: PrefixTrie): { items: Uint32Array; start: Uint32Array } {
     const count = this.#size;
     const entryOf = new Uint32Array(count);
@@ -128,7 +127,7 @@ class UnsortedVrps {
     return { items, start };
   }
 
-  /** Every prefix of the input is an entry, so the most specific that covers it is itself. */
+  /** Every prefix of the input is an entry, so the most specific entry that covers it is its own. */
   #entryOf(trie: PrefixTrie, item: number): number {
     const words = this.#words;
     const at = item * 4;
@@ -137,13 +136,13 @@ class UnsortedVrps {
     return trie.coveringIpv6(words[at]!, words[at + 1]!, words[at + 2]!, words[at + 3]!, length);
   }
 
-  /** Sorts each group, moves what stays to the front and `start` with it. Returns what stays. */
+  /** Sorts each group, moves the kept items to the front and adjusts `start`. Returns the kept items. */
   #sortAndMerge(items: Uint32Array, start: Uint32Array): Uint32Array {
     let kept = 0;
     for (let entry = 0; entry + 1 < start.length; entry++) {
       const end = start[entry + 1]!;
       const first = kept;
-      // Most prefixes have one VRP: a view for each would cost more than all else.
+      // Most prefixes have one VRP: a view for each would cost more than everything else.
       if (end - start[entry]! > 1) items.subarray(start[entry]!, end).sort((a, b) => this.#compare(a, b));
       for (let at = start[entry]!; at < end; at++) {
         const item = items[at]!;
@@ -158,7 +157,10 @@ class UnsortedVrps {
     return items.subarray(0, kept);
   }
 
-  /** By (max length, AS); of equals the latest expiry first, then by what is left, so that no two inputs in another order differ. */
+  /**
+   * Compares by (max length, AS); equal ones by latest expiry first, then by the remaining members, so that the order of the input makes no
+   * difference.
+   */
   #compare(a: number, b: number): number {
     return (
       this.#maxLength[a]! - this.#maxLength[b]! ||
@@ -193,7 +195,7 @@ function doubled<A extends Uint8Array | Uint32Array>(from: A, to: A): A {
   return to;
 }
 
-/** By code units; a name that is not told comes last. */
+/** By code units; a missing name comes last. */
 function compareNames(a = "\uffff", b = "\uffff"): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

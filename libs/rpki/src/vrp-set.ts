@@ -1,4 +1,4 @@
-/** A set of VRPs over a prefix trie: the ones that cover a prefix, the ones inside it, and the state of a route. */
+/** A set of VRPs over a prefix trie: finds those that cover a prefix, those inside it, and the state of a route. */
 // Entries and VRP numbers stay below the arrays' lengths, so `!` on an element only drops `undefined` from its type.
 
 import type { Prefix } from "@netfacts/address";
@@ -16,9 +16,10 @@ export interface VrpRange {
 /**
  * An immutable set of VRPs, numbered 0 to size − 1 ascending by (prefix, max length, AS), IPv4 first.
  *
- * `originState` allocates nothing; the others make the `Vrp` objects that they return. An origin AS of 0 stands for a path that ends in an AS_SET: no VRP matches it, as AS 0 may originate nothing (RFC 7607).
+ * `originState` allocates nothing; the others create the `Vrp` objects that they return. An origin AS of 0 stands for a path that ends in an AS_SET:
+ * no VRP matches it, as AS 0 may not originate anything (RFC 7607).
  *
- * Concurrency: nothing is written after it is made; read from any thread that has the columns and the trie's parts.
+ * Concurrency: nothing is written after construction; read from any thread that has the columns and the trie's parts.
  */
 export class VrpSet {
   readonly columns: VrpColumns;
@@ -26,7 +27,7 @@ export class VrpSet {
   readonly trie: PrefixTrie;
   readonly size: number;
 
-  // Columns of the inner loop, one step away.
+  // Columns of the inner loop, without an indirection.
   readonly #start: Uint32Array;
   readonly #asn: Uint32Array;
   readonly #maxLength: Uint8Array;
@@ -41,15 +42,15 @@ export class VrpSet {
     this.#maxLength = columns.maxLength;
   }
 
-  /** Sorts VRPs into a set; duplicates and errors as `encodeVrpColumns`. */
+  /** Sorts VRPs into a set; duplicates and errors as in `encodeVrpColumns`. */
   static from(vrps: Iterable<Vrp>): VrpSet {
     const { columns, taNames, trie } = encodeWithTrie(vrps);
     return new VrpSet(columns, taNames, trie);
   }
 
   /**
-   * Reads columns in place; they must not change any more and are trusted, as are the names. `trie` is that of `columns.prefixes`, where
-   * one is built already. Throws `PrefixOrderError` where it has to build one and the prefixes are not in order.
+   * Reads columns in place; they must not change any more, and neither they nor the names are checked. `trie` is the one of `columns.prefixes`, if it
+   * exists already. Throws `PrefixOrderError` if it must build one and the prefixes are not in order.
    */
   static fromColumns(columns: VrpColumns, taNames: readonly string[], trie?: PrefixTrie): VrpSet {
     return new VrpSet(columns, taNames, trie ?? PrefixTrie.build(columns.prefixes, { ipv4: "compact" }));
@@ -59,7 +60,7 @@ export class VrpSet {
   vrpAt(index: number): Vrp {
     let low = 0;
     let high = this.trie.size;
-    // The last entry whose VRPs start at or before the number: every entry has one VRP at least.
+    // Finds the last entry whose VRPs start at or before the number: every entry has at least one VRP.
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.#start[middle]! <= index) low = middle + 1;
@@ -83,18 +84,18 @@ export class VrpSet {
     return vrps;
   }
 
-  /** The numbers of `moreSpecifics`, which stand in a row: to count them, or to read some with `vrpAt`. Cost: a longest match or two searches. */
+  /** The numbers of `moreSpecifics`, which are consecutive: to count them, or to read some with `vrpAt`. Cost: a longest match or two searches. */
   moreSpecificRange(prefix: Prefix): VrpRange {
     const { start, end } = this.trie.moreSpecifics(prefix);
     return { start: this.#start[start]!, end: this.#start[end]! };
   }
 
-  /** How many VRPs are of IPv4: their numbers are those below. */
+  /** Number of IPv4 VRPs: they have the numbers below this one. */
   get ipv4Size(): number {
     return this.#start[this.trie.ipv4Count]!;
   }
 
-  /** The numbers of the VRPs that make a route valid. Cost: a longest match, and a step for each VRP that covers the route and is long enough. */
+  /** The numbers of the VRPs that make a route valid. Cost: a longest match, and a step for each VRP that covers the route and allows its length. */
   matching(prefix: Prefix, originAs: number): number[] {
     const numbers: number[] = [];
     if (originAs === 0) return numbers;
@@ -107,14 +108,14 @@ export class VrpSet {
   }
 
   /**
-   * The state of a route; the lists that explain it are `validateOrigin`'s. Null and 0: an origin that nothing matches. Cost: a longest match
-   * and a step for each VRP that covers the route and is long enough.
+   * The state of a route; `validateOrigin` has the lists that explain it. Null and 0: an origin that no VRP matches. Cost: a longest match and a step
+   * for each VRP that covers the route and allows its length.
    */
   originState(prefix: Prefix, originAs: number | null): OriginState {
     const entry = this.trie.covering(prefix);
     if (entry < 0) return originStates.notFound;
     const { length } = prefix;
-    // No VRP matches AS 0, nor a path without an origin.
+    // No VRP matches AS 0 or a path without an origin.
     const matched = originAs || -1;
     const start = this.#start;
     const maxLength = this.#maxLength;
@@ -122,7 +123,7 @@ export class VrpSet {
     let state: OriginState = originStates.invalidLength;
     for (let at = entry; at >= 0; at = this.trie.parent(at)) {
       const first = start[at]!;
-      // Max lengths ascend: once one is too short, so are those before it.
+      // Max lengths ascend: if one is too short, all before it are, too.
       for (let vrp = start[at + 1]! - 1; vrp >= first && maxLength[vrp]! >= length; vrp--) {
         if (asn[vrp]! === matched) return originStates.valid;
         state = originStates.invalidAs;

@@ -1,8 +1,8 @@
-/** The intervals of a session (RFC 8210 §6): defaults, bounds, and what is made of those that a cache tells. */
+/** The intervals of a session (RFC 8210 §6): defaults, limits, and the correction of those that a cache sends. */
 
 import type { RtrIntervals } from "./pdu.ts";
 
-/** Seconds; what RFC 8210 §6 recommends, and what holds in version 0, whose caches tell none. */
+/** Seconds; the recommendations of RFC 8210 §6, also used for version 0, whose caches send none. */
 export const defaultIntervals: RtrIntervals = { refresh: 3_600, retry: 600, expire: 7_200 };
 
 const bounds: Readonly<Record<keyof RtrIntervals, readonly [least: number, most: number]>> = {
@@ -12,8 +12,8 @@ const bounds: Readonly<Record<keyof RtrIntervals, readonly [least: number, most:
 };
 
 /**
- * The intervals to go by: each within its bounds, and refresh and retry below expire, as a cache must set them. `changed` names those
- * that differ from what was told.
+ * The intervals to use: each within its limits, and refresh and retry below expire, as a cache must set them. `changed` names those that differ from
+ * the cache's.
  */
 export function boundedIntervals(told: RtrIntervals): { readonly intervals: RtrIntervals; readonly changed: string[] } {
   const within = (name: keyof RtrIntervals) => Math.min(Math.max(told[name], bounds[name][0]), bounds[name][1]);

@@ -1,4 +1,4 @@
-/** Decodes the stream that a cache sends into PDUs (RFC 8210 §5), however it is cut into pieces. */
+/** Decodes the stream from a cache into PDUs (RFC 8210 §5), whatever the sizes of its pieces. */
 
 import type { Prefix } from "@netfacts/address";
 import {
@@ -14,15 +14,15 @@ import {
   rtrVersionMax,
 } from "./pdu.ts";
 
-/** A stream that breaks the protocol, with the code that an Error Report is to carry. The decoder gives no more PDUs after it. */
+/** A violation of the protocol in the stream, with the code for an Error Report. The decoder returns no more PDUs after it. */
 export class RtrPduError extends Error {
   override readonly name = "RtrPduError";
   readonly code: RtrErrorCode;
   /** Byte of the stream at which the PDU begins, from 0. */
   readonly offset: number;
-  /** The PDU as far as it was there, at most `pduBytesMax` bytes. */
+  /** The received part of the PDU, at most `pduBytesMax` bytes. */
   readonly pdu: Uint8Array;
-  /** False for an Error Report, which is never answered by another (RFC 8210 §5.11). */
+  /** False for an Error Report, which must not be answered by another (RFC 8210 §5.11). */
   readonly mayReport: boolean;
 
   constructor(code: RtrErrorCode, reason: string, offset: number, pdu: Uint8Array, mayReport = true) {
@@ -38,29 +38,29 @@ const empty = Buffer.alloc(0);
 const utf8 = new TextDecoder("utf-8");
 
 /**
- * Takes pieces of any size and gives PDUs one at a time: after each `feed`, `next` until it gives null.
+ * Takes pieces of any size and returns PDUs one at a time: after each `feed`, call `next` until it returns null.
  *
- * Memory: one PDU that is not complete yet, at most `pduBytesMax` bytes; what a length field claims is judged before anything waits for it.
+ * Memory: one incomplete PDU, at most `pduBytesMax` bytes; a length field is checked before anything waits for that length.
  */
 export class RtrDecoder {
   #waiting: Buffer = empty;
   #at = 0;
-  /** Bytes of the stream before `#waiting`. */
+  /** Number of bytes of the stream before `#waiting`. */
   #before = 0;
   #version: RtrVersion | null = null;
   readonly #versionMax: RtrVersion;
 
-  /** @param versionMax  what was asked for: until a version is settled, none above it is taken. */
+  /** @param versionMax  the requested version: until a version is settled, no higher one is accepted. */
   constructor(versionMax: RtrVersion = rtrVersionMax) {
     this.#versionMax = versionMax;
   }
 
-  /** From here on a PDU of another version is an error, but for an Error Report, which tells its own. */
+  /** From here on a PDU of another version is an error, except for an Error Report, which has its own. */
   settleVersion(version: RtrVersion): void {
     this.#version = version;
   }
 
-  /** Bytes of the stream that were given as PDUs. */
+  /** Number of bytes of the stream that were returned as PDUs. */
   get offset(): number {
     return this.#before + this.#at;
   }
@@ -73,7 +73,7 @@ export class RtrDecoder {
     this.#waiting = left.length === 0 ? bytes : Buffer.concat([left, bytes]);
   }
 
-  /** The next PDU, or null when the rest of it is still to come. Its bytes are copies. @throws RtrPduError */
+  /** The next PDU, or null when the rest of it is still missing. Its bytes are copies. @throws RtrPduError */
   next(): Pdu | null {
     const available = this.#waiting.length - this.#at;
     if (available < headerBytes) return null;
@@ -85,7 +85,7 @@ export class RtrDecoder {
     return pdu;
   }
 
-  /** What the header says, once it is known to be possible. */
+  /** The length in the header, after checking that the header is possible. */
   #checkedLength(start: number): number {
     const bytes = this.#waiting;
     const version = bytes[start] as number;
@@ -104,7 +104,7 @@ export class RtrDecoder {
   }
 
   #checkVersion(version: number, type: number): void {
-    // What it reports may be just that the version is not spoken.
+    // It may report just that the version is not supported.
     if (type === pduTypes.errorReport) return;
     if (this.#version !== null) {
       if (version !== this.#version)
@@ -201,7 +201,7 @@ export class RtrDecoder {
   }
 }
 
-/** Only the lowest bit counts, the others are ignored (RFC 8210 §5.1). */
+/** Only the lowest bit is used, the others are ignored (RFC 8210 §5.1). */
 function isAnnouncement(flags: number | undefined): boolean {
   return ((flags ?? 0) & 1) === 1;
 }

@@ -1,4 +1,4 @@
-/** Encodes PDUs (RFC 8210 §5): what a router sends, and for tests what a cache does. Fields marked zero are zero. */
+/** Encodes PDUs (RFC 8210 §5): those of a router, and for tests those of a cache. Fields marked zero are zero. */
 
 import {
   endOfDataBytes,
@@ -21,10 +21,10 @@ const plainTypes = {
   "cache-reset": pduTypes.cacheReset,
 } as const;
 
-/** Of a report's PDU and text so much is sent: together they stay below `pduBytesMax`. */
+/** Limit of a report's PDU, and of its text: together they stay below `pduBytesMax`. */
 const reportedBytesMax = (pduBytesMax - headerBytes * 2) / 4;
 
-/** One PDU as it goes over the wire. An Error Report's PDU and text are cut where they are too long. */
+/** One PDU in the form of the wire. The PDU and text of an Error Report are truncated if they are too long. */
 export function encodePdu(pdu: Pdu): Buffer {
   switch (pdu.kind) {
     case "prefix":
@@ -100,7 +100,7 @@ function encodeErrorReport(version: number, code: number, pdu: Uint8Array, text:
   return bytes;
 }
 
-/** No character is cut in two. */
+/** Truncates a text, without splitting a character. */
 function cutText(text: string, bytesMax: number): Uint8Array {
   const bytes = new Uint8Array(bytesMax);
   return bytes.subarray(0, new TextEncoder().encodeInto(text, bytes).written);

@@ -2,7 +2,7 @@
 
 import type { Prefix } from "@netfacts/address";
 
-/** Versions that are spoken here. */
+/** Supported versions. */
 export type RtrVersion = 0 | 1;
 export const rtrVersionMax: RtrVersion = 1;
 
@@ -20,7 +20,7 @@ export const pduTypes = {
   errorReport: 10,
 } as const;
 
-/** Codes of Error Reports (RFC 8210 §12). All but `noDataAvailable` end the session. */
+/** Codes of Error Reports (RFC 8210 §12). All except `noDataAvailable` end the session. */
 export const rtrErrors = {
   corruptData: 0,
   internalError: 1,
@@ -46,12 +46,12 @@ const errorNames: readonly string[] = [
   "Unexpected Protocol Version",
 ];
 
-/** The name that RFC 8210 §12 gives a code; codes of later versions by their number. */
+/** The name of a code in RFC 8210 §12; codes of later versions by their number. */
 export function rtrErrorName(code: number): string {
   return errorNames[code] ?? `error code ${code}`;
 }
 
-/** Seconds, as a cache tells them (RFC 8210 §6). */
+/** Seconds, in the form of a cache (RFC 8210 §6). */
 export interface RtrIntervals {
   readonly refresh: number;
   readonly retry: number;
@@ -103,7 +103,7 @@ export interface RouterKeyPdu {
   /** Subject key identifier, 20 bytes. */
   readonly ski: Uint8Array;
   readonly asn: number;
-  /** Subject public key info, as it stands in the certificate. */
+  /** Subject public key info, as in the certificate. */
   readonly key: Uint8Array;
 }
 
@@ -111,7 +111,7 @@ export interface ErrorReportPdu {
   readonly kind: "error-report";
   readonly version: number;
   readonly code: number;
-  /** The PDU that was wrong, or its beginning; empty when there is none. */
+  /** The faulty PDU, or its beginning; empty when there is none. */
   readonly pdu: Uint8Array;
   readonly text: string;
 }
@@ -121,10 +121,10 @@ export type Pdu = SerialPdu | PlainPdu | CacheResponsePdu | PrefixPdu | EndOfDat
 /** Bytes of a PDU's header: version, type, a field that depends on the type, length. */
 export const headerBytes = 8;
 
-/** A PDU of variable length may have so many bytes: a router key has some 130, an Error Report twice the PDU it is about and a text. */
+/** Limit of a PDU of variable length: a router key has some 130 bytes, an Error Report twice the PDU that it is about and a text. */
 export const pduBytesMax = 16_384;
 
-/** Lengths of PDUs that have one each; End of Data has one per version. */
+/** Lengths of PDUs with a fixed length; End of Data has one per version. */
 export const fixedLengths: ReadonlyMap<number, number> = new Map([
   [pduTypes.serialNotify, 12],
   [pduTypes.serialQuery, 12],

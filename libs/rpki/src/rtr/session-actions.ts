@@ -1,40 +1,40 @@
-/** What a session is bounded by, and what it tells its owner. */
+/** The limits of a session, and its actions for its owner. */
 
 import type { VrpDelta } from "./vrp-table.ts";
 
 export const rtrSessionDefaults = {
-  /** VRPs that a cache may have: some seven times those of today. */
+  /** Most VRPs of a cache: some seven times the number of today. */
   recordsMax: 5_000_000,
-  /** A cache that owes an answer, or the rest of one, and sends nothing for so long is given up. */
+  /** A cache that owes an answer, or the rest of one, and sends nothing for this time is disconnected. */
   silenceMsMax: 30_000,
-  /** From a query to its End of Data: a hundred times what 0.7 M VRPs take, and an end for one that drips. */
+  /** Longest time from a query to its End of Data: a hundred times what 0.7 M VRPs take; ends a cache that sends too slowly. */
   answerMsMax: 300_000,
-  /** Notifies are answered by queries no closer to each other than this. */
+  /** Shortest time between two queries that answer notifies. */
   notifiedQueryMsMin: 1_000,
-  /** A cache sends at most one notify a minute (RFC 8210 §5.2); one that sends more than this in a minute is cut off. */
+  /** A cache sends at most one notify a minute (RFC 8210 §5.2); if it sends more than this in a minute, it is disconnected. */
   notifiesMax: 100,
 } as const;
 
 export type RtrSessionSettings = { readonly [K in keyof typeof rtrSessionDefaults]: number };
 
-/** Why a connection is to be ended, or what the cache cannot do. */
+/** The reason why a connection must end, or why the cache cannot answer. */
 export interface RtrFailure {
-  /** Of the Error Report that was sent or received; null where there was none. */
+  /** Code of the Error Report that was sent or received; null: there was none. */
   readonly code: number | null;
   readonly reportedBy: "cache" | "us" | null;
   readonly message: string;
 }
 
-/** What the owner of the session is to do or to know, in this order. */
+/** What the owner of the session must do or know, in this order. */
 export type RtrAction =
   | { readonly kind: "send"; readonly bytes: Uint8Array }
-  /** End the connection. `again`: with another version at once, otherwise after the usual wait. */
+  /** Close the connection. `again`: reconnect at once with another version; otherwise after the usual wait. */
   | { readonly kind: "close"; readonly failure: RtrFailure; readonly again: boolean }
-  /** End of Data: from here on `table` is this. `all`: it was sent as a whole. */
+  /** End of Data: from here on `table` has the new data. `all`: the cache sent all of them. */
   | ({ readonly kind: "updated"; readonly all: boolean } & VrpDelta)
-  /** What the cache had told is no longer to be used. */
+  /** The data of the cache must no longer be used. */
   | { readonly kind: "discarded"; readonly reason: string }
-  /** The cache has no data yet (code 2); the connection stays, and it is asked again after the Retry Interval. */
+  /** The cache has no data yet (code 2); the connection stays open, and it is asked again after the Retry Interval. */
   | { readonly kind: "no-data"; readonly failure: RtrFailure }
-  /** For the operator. */
+  /** A message for the operator. */
   | { readonly kind: "note"; readonly message: string };

@@ -1,4 +1,4 @@
-/** The router's side of a session with one cache (RFC 8210 §8): pure, told of time and bytes, answering with what is to be done. */
+/** The router's side of a session with one cache (RFC 8210 §8). Pure: it gets times and bytes, and returns actions. */
 
 import { boundedIntervals, defaultIntervals } from "./intervals.ts";
 import {
@@ -21,10 +21,10 @@ import { VrpTable } from "./vrp-table.ts";
 type Phase = "closed" | "asked" | "receiving" | "idle";
 
 /**
- * One cache over any number of connections. Session id, serial and data outlive a connection, until Expire Interval.
+ * One cache over any number of connections. Session id, serial and data outlive a connection, until the Expire Interval ends.
  *
- * Call `connected`, `received`, `disconnected` and, when `wakeAt` has come, `elapsed`; each answers with actions. Times are ms that never
- * jump. Data change at End of Data only, and never by a part of an answer.
+ * Call `connected`, `received`, `disconnected`, and `elapsed` at the time `wakeAt`; each returns actions. Times are ms of a monotonic clock. Data
+ * change only at End of Data, and never by a part of an answer.
  */
 export class RtrSession {
   readonly table: VrpTable;
@@ -32,12 +32,12 @@ export class RtrSession {
   #phase: Phase = "closed";
   #decoder = new RtrDecoder();
   #version: RtrVersion = rtrVersionMax;
-  /** Whether the cache has agreed to the version on this connection. */
+  /** Whether the version is agreed on this connection. */
   #isSettled = false;
   #refusedVersions = new Set<number>();
   #sessionId: number | null = null;
   #serial: number | null = null;
-  /** Of the answer that is being received. */
+  /** Session of the answer that is being received. */
   #answerSession = 0;
   #asksAll = true;
   #intervals: RtrIntervals = defaultIntervals;
@@ -45,7 +45,7 @@ export class RtrSession {
   #updatedAt: number | null = null;
   #routerKeys = 0;
   #answerRouterKeys = 0;
-  /** Of a notify that came while an answer was under way. */
+  /** Serial of a notify that came during an answer. */
   #notifiedSerial: number | null = null;
   #notifiesSince = 0;
   #notifies = 0;
@@ -62,7 +62,7 @@ export class RtrSession {
     return this.#version;
   }
 
-  /** Null until the first End of Data, and after data were given up. */
+  /** Null until the first End of Data, and after data were discarded. */
   get sessionId(): number | null {
     return this.#sessionId;
   }
@@ -75,27 +75,27 @@ export class RtrSession {
     return this.#intervals;
   }
 
-  /** Router keys (BGPsec) that the cache has: counted, not kept. */
+  /** Number of router keys (BGPsec) of the cache: they are counted, not kept. */
   get routerKeys(): number {
     return this.#routerKeys;
   }
 
-  /** Whether the connection stands and its last answer was complete. */
+  /** Whether the connection is open and its last answer was complete. */
   get isSynchronised(): boolean {
     return this.#isSynchronised;
   }
 
-  /** When the data were last known to be current; null when there are none. */
+  /** Time at which the data were last known to be current; null when there are none. */
   get updatedAt(): number | null {
     return this.#updatedAt;
   }
 
-  /** When the data must be given up if nothing is heard (RFC 8210 §6); null when there are none. */
+  /** Time at which the data must be discarded if nothing is received (RFC 8210 §6); null when there are none. */
   get expiresAt(): number | null {
     return this.#updatedAt === null ? null : this.#updatedAt + this.#intervals.expire * 1_000;
   }
 
-  /** When `elapsed` is to be called; null: not before something else happens. */
+  /** Time at which `elapsed` must be called; null: not before something else happens. */
   get wakeAt(): number | null {
     const { silenceMsMax, answerMsMax } = this.#settings;
     const times: number[] = [];
@@ -113,9 +113,9 @@ export class RtrSession {
     return this.#phase === "asked" || this.#phase === "receiving";
   }
 
-  /** A connection stands: the query that begins it. */
+  /** Call when a connection is open; returns the first query. */
   connected(now: number): RtrAction[] {
-    // A cache may have learned a version since its data were given up.
+    // A cache may have learned a version since its data were discarded.
     if (this.#sessionId === null && this.#refusedVersions.size === 0) this.#version = rtrVersionMax;
     this.#decoder = new RtrDecoder(this.#version);
     this.#isSettled = false;
@@ -125,7 +125,7 @@ export class RtrSession {
     return [this.#ask(now)];
   }
 
-  /** The connection is gone. */
+  /** Call when the connection is closed. */
   disconnected(): void {
     this.table.rollback();
     this.#phase = "closed";
@@ -133,7 +133,7 @@ export class RtrSession {
     this.#askAt = null;
   }
 
-  /** Bytes of the cache, in pieces of any size. Nothing after a `close` is looked at. */
+  /** Bytes from the cache, in pieces of any size. Everything after a `close` is ignored. */
   received(bytes: Uint8Array, now: number): RtrAction[] {
     const actions: RtrAction[] = [];
     if (this.#isClosed) return actions;
@@ -151,7 +151,7 @@ export class RtrSession {
     return actions;
   }
 
-  /** `wakeAt` has come. */
+  /** Call at the time `wakeAt`. */
   elapsed(now: number): RtrAction[] {
     const actions: RtrAction[] = [];
     if (this.expiresAt !== null && now >= this.expiresAt) actions.push(...this.#expire());
@@ -179,7 +179,7 @@ export class RtrSession {
   }
 
   #take(pdu: Pdu, now: number): RtrAction[] {
-    // The commonest by far.
+    // By far the most frequent PDU.
     if (pdu.kind === "prefix") return this.#takePrefix(pdu);
     switch (pdu.kind) {
       case "serial-notify":
@@ -222,9 +222,9 @@ export class RtrSession {
     }
     const { notifiesMax, notifiedQueryMsMin } = this.#settings;
     if (++this.#notifies > notifiesMax) return [this.#close(`the cache sent more than ${notifiesMax} Serial Notifies within a minute`)];
-    // Of a version that is still being negotiated nothing can be said (RFC 8210 §7).
+    // While the version is being negotiated, notifies are ignored (RFC 8210 §7).
     if (!this.#isSettled) return [];
-    // A question for everything asks for whatever session the cache has now: after a Cache Reset, the one before is over.
+    // A query for everything accepts whatever session the cache has now: after a Cache Reset, the previous one is over.
     const asked = this.#phase === "asked" && this.#asksAll ? null : this.#sessionId;
     const current = this.#phase === "receiving" ? this.#answerSession : asked;
     if (current !== null && sessionId !== current) return this.#otherSession(current, sessionId, pdu);
@@ -264,7 +264,7 @@ export class RtrSession {
     const { intervals, changed } = boundedIntervals(pdu.intervals ?? defaultIntervals);
     if (changed.length > 0 && !sameIntervals(intervals, this.#intervals))
       actions.push({ kind: "note", message: `the cache sent intervals out of bounds: ${changed.join(", ")}` });
-    // As one that reports No Data Available: a cache may answer before its first validation, and others may have data.
+    // Handled like No Data Available: a cache may answer before its first validation, and others may have data.
     if (this.table.sizeAfter === 0) {
       const failure: RtrFailure = { code: null, reportedBy: null, message: "the cache has no VRPs" };
       return [...actions, this.#noData(failure, now)];
@@ -279,7 +279,7 @@ export class RtrSession {
     this.#isSynchronised = true;
     this.#updatedAt = now;
     this.#askAt = now + intervals.refresh * 1_000;
-    // What was notified while the answer was under way came too late for it.
+    // A notify during the answer came too late to be part of it.
     if (this.#notifiedSerial !== null && this.#notifiedSerial !== pdu.serial)
       this.#askAt = Math.min(this.#askAt, Math.max(now, this.#askedAt + this.#settings.notifiedQueryMsMin));
     this.#notifiedSerial = null;
@@ -295,12 +295,12 @@ export class RtrSession {
     };
     if (pdu.code === rtrErrors.noDataAvailable && this.#owesAnswer) return [this.#noData(failure, now)];
     if (pdu.code === rtrErrors.unsupportedVersion && !this.#isSettled) return this.#otherVersion(pdu.version, failure);
-    // What it holds against our query may be the session it names: the next connection asks for everything.
+    // The cache may have refused the session in our query: the next connection asks for everything.
     this.#forgetSerial();
     return [this.#end(failure)];
   }
 
-  /** What was had stays until it expires; the cache is asked again. */
+  /** The data are kept until they expire; the cache is asked again. */
   #noData(failure: RtrFailure, now: number): RtrAction {
     this.table.rollback();
     this.#phase = "idle";
@@ -309,7 +309,7 @@ export class RtrSession {
     return { kind: "no-data", failure };
   }
 
-  /** The cache does not speak the version that was asked for: the highest of ours that it may speak is tried at once, each only once. */
+  /** The cache does not support the requested version: the highest of our versions that it may support is tried at once, each only once. */
   #otherVersion(spoken: number, failure: RtrFailure): RtrAction[] {
     this.#refusedVersions.add(this.#version);
     const next = spoken < this.#version ? (spoken as RtrVersion) : spoken > this.#version ? rtrVersionMax : 0;
@@ -323,7 +323,7 @@ export class RtrSession {
     return [note, this.#end(failure, true)];
   }
 
-  /** The cache answers: with a lower version than was asked for, that is the one (RFC 8210 §7). */
+  /** The cache answers: if it uses a lower version than requested, that version is used (RFC 8210 §7). */
   #settle(version: RtrVersion): RtrAction[] {
     this.#isSettled = true;
     this.#decoder.settleVersion(version);
@@ -333,7 +333,7 @@ export class RtrSession {
     return [note];
   }
 
-  /** Sessions of two versions are two sessions (RFC 8210 §5.1): changes of the one are none of the other, so everything is asked for anew. */
+  /** A session has one version (RFC 8210 §5.1): changes of one do not apply to another, so everything is requested again. */
   #otherVersionOfSession(version: RtrVersion): RtrAction[] {
     const message = `the cache responded with version ${version} to a session of version ${this.#version}`;
     this.#version = version;
@@ -341,7 +341,7 @@ export class RtrSession {
     return [this.#end({ code: null, reportedBy: null, message }, true)];
   }
 
-  /** RFC 8210 §5.1: the connection ends, and all that was learned from the cache goes. */
+  /** RFC 8210 §5.1: the connection ends, and all data of the cache are discarded. */
   #otherSession(expected: number, found: number, pdu: Pdu): RtrAction[] {
     const reason = `a PDU of session ${found} in session ${expected}`;
     const actions = this.#fail(rtrErrors.corruptData, reason, encodePdu(pdu));
@@ -369,14 +369,14 @@ export class RtrSession {
     return { kind: "close", failure, again };
   }
 
-  /** The next query asks for everything; the data stay until it is answered, or expire. */
+  /** The next query asks for everything; the data are kept until it is answered, or until they expire. */
   #forgetSerial(): void {
     this.#serial = null;
   }
 
   #expire(): RtrAction[] {
     const actions: RtrAction[] = [];
-    // What is being received are changes to what goes now.
+    // The changes that are being received apply to the data that are discarded now.
     if (this.#owesAnswer && !this.#asksAll) actions.push(this.#close("the data expired before the cache sent changes"));
     return [...actions, ...this.#discard(`the cache sent nothing for the Expire Interval of ${this.#intervals.expire} s`)];
   }
@@ -396,7 +396,7 @@ function sameIntervals(a: RtrIntervals, b: RtrIntervals): boolean {
   return a.refresh === b.refresh && a.retry === b.retry && a.expire === b.expire;
 }
 
-/** A stranger's text as one short line of a log. */
+/** A text from the cache as one short line for a log. */
 function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   return text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ").slice(0, 200);

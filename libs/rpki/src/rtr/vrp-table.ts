@@ -1,42 +1,42 @@
-/** The VRPs that a cache has told: a set that changes by announcements and withdrawals, all of them at once at End of Data. */
+/** The VRPs of a cache: a set that changes by announcements and withdrawals, all of them at once at End of Data. */
 
 import { hashWords, type Prefix } from "@netfacts/address";
 import type { Vrp } from "../vrp.ts";
 
-/** What an announcement or a withdrawal was to the table. */
+/** The effect of an announcement or a withdrawal. */
 export type VrpChange = "applied" | "duplicate" | "unknown" | "full";
 
-/** How many VRPs a transaction added and withdrew. */
+/** Number of VRPs that a transaction added and withdrew. */
 export interface VrpDelta {
   readonly added: number;
   readonly withdrawn: number;
 }
 
-/** VRPs as plain arrays, one element per VRP in each (four in `words`): what can be passed to another thread. In no order. */
+/** VRPs as plain arrays, one element per VRP in each (four in `words`), which can be passed to another thread. Unordered. */
 export interface VrpRecords {
-  /** An IPv4 address stands in the first of its four words. */
+  /** An IPv4 address uses the first of its four words. */
   readonly words: Uint32Array;
-  /** An IPv4 prefix's length, or an IPv6 prefix's plus 64. */
+  /** The length of an IPv4 prefix, or that of an IPv6 prefix plus 64. */
   readonly length: Uint8Array;
   readonly maxLength: Uint8Array;
   readonly asn: Uint32Array;
 }
 
-/** Marks of an entry: in the set that is read, and in the one that a transaction makes. An entry without either is free to be dropped. */
+/** Marks of an entry: in the current set, and in the set that a transaction builds. An entry without either may be dropped. */
 const isCurrent = 1;
 const isNext = 2;
 const ipv6Mark = 64;
 const firstCapacity = 1024;
-/** What is hashed of a VRP. */
+/** Hash input of a VRP. */
 const hashed = new Uint32Array(6);
 
 /**
  * A set of (prefix, max length, AS). Outside of a transaction both marks of every entry agree.
  *
- * Cost: 27 to 54 bytes a VRP with its hash slots; a change is a hash look-up, `commit` and `rollback` a pass over the table.
+ * Cost: 27 to 54 bytes per VRP with its hash slots; a change is a hash look-up, `commit` and `rollback` a pass over the table.
  */
 export class VrpTable {
-  /** VRPs that are read. */
+  /** Number of VRPs in the current set. */
   size = 0;
   #entries = 0;
   #words = new Uint32Array(firstCapacity * 4);
@@ -49,12 +49,12 @@ export class VrpTable {
   #nextSize = 0;
   readonly #recordsMax: number;
 
-  /** @param recordsMax  more VRPs than that are refused. */
+  /** @param recordsMax  further VRPs are refused. */
   constructor(recordsMax: number) {
     this.#recordsMax = recordsMax;
   }
 
-  /** Opens a transaction. @param all  true: what follows is the whole set, and what it does not announce is withdrawn. */
+  /** Begins a transaction. @param all  true: it replaces the whole set, and VRPs that it does not announce are withdrawn. */
   begin(all: boolean): void {
     this.rollback();
     if (!all) return;
@@ -62,7 +62,10 @@ export class VrpTable {
     this.#nextSize = 0;
   }
 
-  /** "duplicate": announced already; "unknown": a withdrawal of what is not there; "full": `recordsMax` are. The last three change nothing. */
+  /**
+   * "duplicate": already announced; "unknown": the withdrawn VRP is not in the set; "full": the set has `recordsMax` VRPs. These three change
+   * nothing.
+   */
   change(announce: boolean, prefix: Prefix, maxLength: number, asn: number): VrpChange {
     if (this.#entries === this.#length.length) this.#makeRoom();
     const at = this.#entries;
@@ -93,12 +96,12 @@ export class VrpTable {
     return "applied";
   }
 
-  /** Entries that the set would have after `commit`. */
+  /** Size of the set after `commit`. */
   get sizeAfter(): number {
     return this.#nextSize;
   }
 
-  /** What the transaction made is what is read from here on. */
+  /** Makes the set of the transaction the current one. */
   commit(): VrpDelta {
     let added = 0;
     let withdrawn = 0;
@@ -112,20 +115,20 @@ export class VrpTable {
     return { added, withdrawn };
   }
 
-  /** Nothing of the transaction stays. */
+  /** Undoes the transaction. */
   rollback(): void {
     for (let entry = 0; entry < this.#entries; entry++)
       this.#marks[entry] = ((this.#marks[entry] as number) & isCurrent) === 0 ? 0 : isCurrent | isNext;
     this.#nextSize = this.size;
   }
 
-  /** Nothing is read any more. A transaction of the whole set that is open goes on; one of changes must have been rolled back. */
+  /** Empties the current set. An open transaction of the whole set goes on; one of changes must have been rolled back. */
   discard(): void {
     for (let entry = 0; entry < this.#entries; entry++) this.#marks[entry] = (this.#marks[entry] as number) & ~isCurrent;
     this.size = 0;
   }
 
-  /** A copy of what is read. */
+  /** A copy of the current set. */
   records(): VrpRecords {
     const records = {
       words: new Uint32Array(this.size * 4),
@@ -145,7 +148,7 @@ export class VrpTable {
     return records;
   }
 
-  /** Drops what no set has, and doubles the arrays when that does not free a quarter of them. */
+  /** Drops entries that are in neither set, and doubles the arrays when that does not free a quarter of them. */
   #makeRoom(): void {
     let kept = 0;
     for (let entry = 0; entry < this.#entries; entry++) {
@@ -169,7 +172,7 @@ export class VrpTable {
     for (let entry = 0; entry < kept; entry++) this.#slots[this.#slotOf(entry)] = entry + 1;
   }
 
-  /** The slot of the entry's equal, or the free one where it belongs. */
+  /** The slot of the equal entry, or the free slot for it. */
   #slotOf(entry: number): number {
     for (let word = 0; word < 4; word++) hashed[word] = this.#words[entry * 4 + word] as number;
     hashed[4] = this.#asn[entry] as number;
@@ -195,7 +198,7 @@ export class VrpTable {
   }
 }
 
-/** The VRPs of records, one object at a time. RTR tells neither trust anchor nor expiry. */
+/** The VRPs of records, one object at a time. RTR has neither trust anchor nor expiry. */
 export function* vrpsOf({ words, length, maxLength, asn }: VrpRecords): Generator<Vrp> {
   for (let at = 0; at < asn.length; at++) {
     const marked = length[at] as number;
