@@ -19,7 +19,7 @@ export const segmentBrackets: Readonly<Record<SegmentType, readonly [open: strin
   "confed-set": ["[", ",", "]"],
 };
 
-/** `readPathOrigin`: the path is empty or ends in a confederation segment, so the origin is the peer's own AS. */
+/** `readPathOrigin`: the path is empty or ends in a confederation segment, so the origin is the AS of the peer. */
 export const originIsPeer = -1;
 /** `readPathOrigin`: the path ends in an AS_SET; `readPathSet` reads its members. */
 export const originIsSet = -2;
@@ -36,7 +36,7 @@ export function isAsPath(bytes: Uint8Array, start: number, end: number, asBytes:
   return at === end;
 }
 
-/** Whether AS 0 is anywhere in a sound path: such a path is malformed (RFC 7607), and can be read and shown all the same. */
+/** Whether AS 0 is anywhere in a sound path: such a path is malformed (RFC 7607), but can still be read and shown. */
 export function hasAsZero(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; ) {
     const next = at + 2 + 4 * bytes[at + 1]!;
@@ -50,12 +50,12 @@ export function segmentsHaveAsZero(segments: readonly PathSegment[]): boolean {
   return segments.some(({ asns }) => asns.includes(0));
 }
 
-/** Whether a sound path with AS 0 is one AS_SEQUENCE of nothing else. */
+/** Whether a sound path consists of one AS_SEQUENCE with AS 0 only. */
 export function isAsZeroAlone(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === 6 && bytes[start] === asSequence;
 }
 
-/** Where the last segment of a sound path begins; `end` for an empty path. */
+/** Start of the last segment of a sound path; `end` for an empty path. */
 function lastSegment(bytes: Uint8Array, start: number, end: number): number {
   let last = end;
   for (let at = start; at < end; at += 2 + 4 * bytes[at + 1]!) last = at;
@@ -63,9 +63,9 @@ function lastSegment(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * The origin of a path: the last AS of its final AS_SEQUENCE. An AS_SET at the end, single-member too, is never unwrapped.
+ * The origin of a path: the last AS of its final AS_SEQUENCE. An AS_SET at the end is never unwrapped, even with a single member.
  *
- * @param bytes  `start`…`end` is a path that `scanRib` has handed out, so its segments are sound.
+ * @param bytes  `start`…`end` is a path from `scanRib`, so its segments are sound.
  * @returns an AS number (0–4294967295), `originIsPeer` or `originIsSet`. Allocates nothing.
  */
 export function readPathOrigin(bytes: Uint8Array, start: number, end: number): number {
@@ -90,7 +90,10 @@ function readAsns(bytes: Uint8Array, segment: number, asBytes: 2 | 4): number[] 
   return asns;
 }
 
-/** Every segment in order, AS numbers as they stand (prepends and set order kept). Allocates: for people, and for paths kept once. */
+/**
+ * Every segment in order, AS numbers unchanged (prepends and the order of sets are kept). Allocates: for output to people, and for paths that are
+ * kept once.
+ */
 export function decodePath(bytes: Uint8Array, start: number, end: number, asBytes: 2 | 4 = 4): PathSegment[] {
   const segments: PathSegment[] = [];
   for (let at = start; at < end; at += 2 + asBytes * bytes[at + 1]!) {
@@ -99,7 +102,7 @@ export function decodePath(bytes: Uint8Array, start: number, end: number, asByte
   return segments;
 }
 
-/** The bytes that `decodePath` would read as these segments, with 4-byte AS numbers; none may have more than 255. */
+/** Encodes segments in the form that `decodePath` reads, with 4-byte AS numbers; no segment may have more than 255. */
 export function encodePath(segments: readonly PathSegment[]): Uint8Array {
   const bytes = new Uint8Array(segments.reduce((sum, { asns }) => sum + 2 + 4 * asns.length, 0));
   const view = new DataView(bytes.buffer);
@@ -116,12 +119,12 @@ export function encodePath(segments: readonly PathSegment[]): Uint8Array {
   return bytes;
 }
 
-/** The path as bgpdump prints it: `1 2 {3,4}`, confederations `(1 2)` and `[1,2]`. */
+/** The path in the form of bgpdump: `1 2 {3,4}`, confederations `(1 2)` and `[1,2]`. */
 export function pathText(bytes: Uint8Array, start: number, end: number): string {
   return segmentsText(decodePath(bytes, start, end));
 }
 
-/** Decoded segments, as `pathText` prints them. */
+/** Decoded segments in the form of `pathText`. */
 export function segmentsText(segments: readonly PathSegment[]): string {
   let text = "";
   for (const { type, asns } of segments) {

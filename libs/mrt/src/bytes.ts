@@ -1,4 +1,4 @@
-/** Big-endian integers in a byte array. The caller has checked the bounds, which is why `!` is right here. */
+/** Big-endian integers in a byte array. The caller has checked the bounds, so `!` is safe here. */
 
 export function readU16(bytes: Uint8Array, at: number): number {
   return (bytes[at]! << 8) | bytes[at + 1]!;

@@ -1,4 +1,4 @@
-/** What can be wrong with one record: numbers while scanning (no allocation), words in the report. */
+/** Faults of one record: numbers while scanning (no allocation), words in the report. */
 
 /** Negative, so that a position (≥ 0) and a fault fit one return value. */
 export const fault = {

@@ -93,7 +93,7 @@ export function recordSubtypeName(type: number, subtypeNumber: number): string {
   return subtypeNames.get(type)?.[subtypeNumber] || String(subtypeNumber);
 }
 
-/** For people: `BGP4MP BGP4MP_ENTRY`, `TABLE_DUMP_V2 RIB_GENERIC`, `OSPFv2 subtype 0`, `unknown type 513`. */
+/** Text for people: `BGP4MP BGP4MP_ENTRY`, `TABLE_DUMP_V2 RIB_GENERIC`, `OSPFv2 subtype 0`, `unknown type 513`. */
 export function describeRecord(type: number, subtypeNumber: number): string {
   const name = typeNames.get(type);
   if (name === undefined) return `unknown type ${type}`;

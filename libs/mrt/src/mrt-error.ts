@@ -1,4 +1,4 @@
-/** Why a whole MRT file was refused. */
+/** The reason why a whole MRT file was refused. */
 
 /**
  * - `truncated`: the input ends inside a record.
@@ -10,10 +10,10 @@
  */
 export type MrtErrorCode = "truncated" | "bad-header" | "bad-peer-index" | "no-peer-index" | "two-dumps" | "not-a-rib";
 
-/** A file that cannot be trusted as a whole. A single bad record is no error: it is counted in the report. */
+/** A file that cannot be trusted as a whole. A single bad record is not an error: the report counts it. */
 export class MrtError extends Error {
   readonly code: MrtErrorCode;
-  /** Byte where the record concerned begins, in the decompressed stream. */
+  /** Byte of the decompressed stream at which the record begins. */
   readonly offset: number;
 
   constructor(code: MrtErrorCode, name: string, offset: number, detail: string, options?: { cause?: unknown }) {

@@ -1,18 +1,18 @@
-/** One prefix on the wire (RFC 4271 §4.3): length in bits u8, then as many bytes as the bits need. */
+/** One encoded prefix (RFC 4271 §4.3): length in bits u8, then as many bytes as the bits need. */
 
 import { fault } from "./fault.ts";
 
-/** The prefix last read, as words; host bits are zero. One instance serves a whole scan. */
+/** The prefix that was read last, as words; host bits are zero. One instance serves a whole scan. */
 export class Nlri {
   w0 = 0;
   w1 = 0;
   w2 = 0;
   w3 = 0;
   length = 0;
-  /** True when the bytes had bits past the length, which carry no meaning (RFC 4271 §4.3). */
+  /** True when bits past the length were set; they have no meaning (RFC 4271 §4.3). */
   masked = false;
 
-  /** @returns where the next field begins, `fault.prefixLength` or `fault.recordOverrun`. */
+  /** @returns the start of the next field, `fault.prefixLength` or `fault.recordOverrun`. */
   read(bytes: Uint8Array, start: number, end: number, bitsMax: 32 | 128): number {
     if (start >= end) return fault.recordOverrun;
     const length = bytes[start]!;

@@ -1,4 +1,4 @@
-/** BGP path attributes (RFC 4271 §4.3): flags u8, type u8, length u8 or u16, value. Walked only as far as AS_PATH. */
+/** BGP path attributes (RFC 4271 §4.3): flags u8, type u8, length u8 or u16, value. Reads them only up to AS_PATH. */
 
 import { readU16 } from "./bytes.ts";
 import { fault } from "./fault.ts";
@@ -6,18 +6,18 @@ import { fault } from "./fault.ts";
 const extendedLength = 0x10;
 const asPathType = 2;
 
-/** `findAsPath`: the attributes are sound and none is an AS_PATH, as some collectors write their own routes. */
+/** `findAsPath`: the attributes are sound, but none is an AS_PATH, as some collectors write their own routes. */
 export const noAsPath = -1;
 
 /**
- * Finds the first AS_PATH among the attributes in `start`…`end`; what follows it is not looked at.
+ * Finds the first AS_PATH among the attributes in `start`…`end`; later attributes are not checked.
  *
- * @returns where the attribute begins (see `valueStart`, `valueEnd`), `noAsPath`, or `fault.attributeOverrun`.
+ * @returns the start of the attribute (see `valueStart`, `valueEnd`), `noAsPath`, or `fault.attributeOverrun`.
  */
 export function findAsPath(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end) {
-    // A header cut off by `end` reads the bytes behind it, or undefined: either way the overrun below is told.
+    // A header that `end` truncates reads the bytes after it, or undefined: the check below finds the overrun in both cases.
     const next = valueEnd(bytes, at);
     if (!(next <= end)) return fault.attributeOverrun;
     if (bytes[at + 1]! === asPathType) return at;

@@ -1,4 +1,4 @@
-/** PEER_INDEX_TABLE (RFC 6396 §4.3.1): the collector and the peers that later RIB entries name by number. */
+/** PEER_INDEX_TABLE (RFC 6396 §4.3.1): the collector, and the peers that later RIB entries refer to by number. */
 
 import type { Address } from "@netfacts/address";
 import { readU16, readU32 } from "./bytes.ts";
@@ -20,7 +20,7 @@ export interface PeerIndexTable {
 const ipv6Peer = 0x01;
 const fourByteAs = 0x02;
 
-/** Reads the body of the record in `start`…`end`; a text instead says what is wrong with it. */
+/** Reads the body of the record in `start`…`end`; returns a text if it is invalid. */
 export function readPeerIndexTable(bytes: Uint8Array, start: number, end: number): PeerIndexTable | string {
   if (start + 6 > end) return "the peer index table ends inside its header";
   const nameEnd = start + 6 + readU16(bytes, start + 4);

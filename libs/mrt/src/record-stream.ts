@@ -1,13 +1,13 @@
-/** Cuts a stream of chunks into MRT records (RFC 6396 §2) where they lie; only a record that crosses a chunk's edge is copied, once. */
+/** Splits a stream of chunks into MRT records (RFC 6396 §2) in place; only a record that spans chunks is copied, once. */
 
 import { readU16, readU32 } from "./bytes.ts";
 import { describeRecord, headerBytes } from "./header.ts";
 import { MrtError } from "./mrt-error.ts";
 
-/** The largest record of real tables is below 1 MiB; a header that claims more than this is not a header. */
+/** The largest record of real tables is below 1 MiB; a header with a greater length is not a header. */
 export const recordBytesMaxDefault = 16 * 1024 * 1024;
 
-/** Takes one record; its body is `start`…`end` of `bytes`, valid during the call only. `offset` is where its header begins in the stream. */
+/** Takes one record; its body is `start`…`end` of `bytes`, valid during the call only. `offset` is the position of its header in the stream. */
 export type TakeRecord = (
   bytes: Uint8Array,
   start: number,
@@ -22,10 +22,10 @@ export class RecordStream {
   readonly #name: string;
   readonly #recordBytesMax: number;
   readonly #take: TakeRecord;
-  /** The beginning of a record whose rest is in a later chunk. Grows with what has come, never with what a header claims. */
+  /** The beginning of a record that continues in a later chunk. Grows with the received bytes, never with the length in a header. */
   #carry = new Uint8Array(64 * 1024);
   #carried = 0;
-  /** Where in the stream the next record begins. */
+  /** Position of the next record in the stream. */
   #offset = 0;
 
   constructor(name: string, recordBytesMax: number, take: TakeRecord) {
@@ -34,13 +34,13 @@ export class RecordStream {
     this.#take = take;
   }
 
-  /** Bytes of all records taken so far. */
+  /** Total size of all records so far. */
   get offset(): number {
     return this.#offset;
   }
 
   push(chunk: Uint8Array): void {
-    // One hidden class for every array in the scan: a Buffer would make its loads polymorphic.
+    // All arrays of the scan have one hidden class: a Buffer would make its loads polymorphic.
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let at = this.#carried > 0 ? this.#completeCarry(bytes) : 0;
     while (at + headerBytes <= bytes.length) {
@@ -58,7 +58,7 @@ export class RecordStream {
     throw new MrtError("truncated", this.#name, this.#offset, `the input ends ${this.#carried} bytes into a record, ${size}`);
   }
 
-  /** @returns how much of `bytes` the carried record took. */
+  /** @returns the number of bytes that belong to the record in `#carry`. */
   #completeCarry(bytes: Uint8Array): number {
     let at = Math.min(bytes.length, Math.max(0, headerBytes - this.#carried));
     this.#keep(bytes, 0, at);

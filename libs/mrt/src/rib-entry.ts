@@ -1,4 +1,4 @@
-/** RIB entries (RFC 6396 §4.3.4; with a path identifier, RFC 8050 §4): who sees the prefix, since when, with which path. */
+/** RIB entries (RFC 6396 §4.3.4; with a path identifier, RFC 8050 §4): for each peer, the time and the path of its route to the prefix. */
 
 import { hasAsZero, isAsPath, isAsZeroAlone } from "./as-path.ts";
 import { readU16, readU32 } from "./bytes.ts";
@@ -9,7 +9,9 @@ import type { Peer } from "./peer-index-table.ts";
 /** An entry count is a u16. */
 const entriesMax = 0xffff;
 
-/** The entries of the record last read, as columns (1.2 MB, allocated once), so that a record of the wrong form gives no routes. */
+/**
+ * The entries of the record that was read last, as columns (1.2 MB, allocated once): routes are passed on only if the whole record is well formed.
+ */
 export class RibEntries {
   readonly peerIndex = new Uint16Array(entriesMax);
   /** Unix seconds. */
@@ -19,16 +21,16 @@ export class RibEntries {
   /** Positions of the AS_PATH's value; equal when there is no path. */
   readonly pathStart = new Uint32Array(entriesMax);
   readonly pathEnd = new Uint32Array(entriesMax);
-  /** Entries of the record last read whose attributes or AS_PATH are malformed: not in the columns. */
+  /** Number of entries of this record with malformed attributes or a malformed AS_PATH: they are not in the columns. */
   leftOut = 0;
-  /** The fault of the first of these. */
+  /** The fault of the first of these entries. */
   leftOutFault = 0;
 
   /**
-   * Reads entry count and entries, which must fill `start`…`end` exactly. The attributes of an entry have a length of their own, so that a
-   * malformed AS_PATH costs this route alone, and not those of other peers (RFC 7606 §7.2: it counts as withdrawn).
+   * Reads entry count and entries, which must fill `start`…`end` exactly. The attributes of an entry have their own length, so that a malformed
+   * AS_PATH affects only this route, and not those of other peers (RFC 7606 §7.2: it counts as withdrawn).
    *
-   * @returns how many entries are in the columns, or a fault (negative).
+   * @returns the number of entries in the columns, or a fault (negative).
    */
   read(bytes: Uint8Array, start: number, end: number, addPath: boolean, peers: readonly Peer[]): number {
     if (start + 2 > end) return fault.recordOverrun;
@@ -48,7 +50,7 @@ export class RibEntries {
       const pathStart = path < 0 ? next : valueStart(bytes, path);
       const pathEnd = path < 0 ? next : valueEnd(bytes, path);
       const isSound = path >= noAsPath && isAsPath(bytes, pathStart, pathEnd);
-      // A router's own routes have no peer, and may name AS 0 as the one that they are from: nobody sent them.
+      // A router's own routes have no peer, and may have AS 0 as their origin: no peer sent them.
       const isOwn = peers[peerIndex]!.asn === 0 && isAsZeroAlone(bytes, pathStart, pathEnd);
       const isFromZero = isSound && !isOwn && hasAsZero(bytes, pathStart, pathEnd);
       if (!isSound || isFromZero) {

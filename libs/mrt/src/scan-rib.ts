@@ -1,6 +1,6 @@
 /**
- * Scan of a RIB: prefixes, peers and AS paths as integers over the buffers of TABLE_DUMP_V2 (RFC 6396 §4.3, ADD-PATH RFC 8050). TABLE_DUMP
- * (§4.2), of which only old and small files are left, is decoded record by record.
+ * Scan of a RIB: prefixes, peers and AS paths as integers over the buffers of TABLE_DUMP_V2 (RFC 6396 §4.3, ADD-PATH RFC 8050). TABLE_DUMP (§4.2) is
+ * decoded record by record: only old and small files have it.
  */
 
 import type { Prefix } from "@netfacts/address";
@@ -18,78 +18,81 @@ import { readTableDump } from "./record/table-dump.ts";
 import { RecordStream, recordBytesMaxDefault } from "./record-stream.ts";
 import { RibEntries } from "./rib-entry.ts";
 
-/** A dump takes minutes; a record whose time differs by more from its peer index table, or from the first record of TABLE_DUMP, is damaged, and would date all of the table. */
+/**
+ * A dump takes minutes. A record is damaged if its time differs by more than this from its peer index table, or from the first record of TABLE_DUMP;
+ * it would give the whole table a wrong time.
+ */
 const dumpSecondsMax = 86_400;
-/** A dump may have a peer index table for each of its parts, written one after the other. */
+/** A dump may have a peer index table for each of its parts, which are written one after the other within this time. */
 const partsSecondsMax = 600;
-/** Examples kept per reason. */
+/** Number of examples that are kept per reason. */
 export const examplesMaxDefault = 5;
 
 export interface ScanOptions {
-  /** What messages call the input. */
+  /** Name of the input in messages. */
   readonly name?: string;
   readonly recordBytesMax?: number;
   readonly examplesMax?: number;
 }
 
 /**
- * Receives the scan in file order. `prefix` is followed by its routes. Words are unsigned; an IPv4 address stands in `w0`.
- * Paths are well formed; `path` is valid during the call only, so the sink copies what it keeps.
+ * Receives the scan in file order. `prefix` is followed by its routes. Words are unsigned; an IPv4 address uses `w0`. Paths are well formed; `path`
+ * is valid during the call only, so the sink must copy what it keeps.
  */
 export interface RibSink {
   /**
-   * A later table replaces the earlier one for the routes that follow it. TABLE_DUMP has none: its peers so far are told whenever there is one more,
-   * with 0 and "" for collector and view.
+   * A later table replaces the earlier one for the routes after it. TABLE_DUMP has no table: for each new peer, this is called with all peers so far,
+   * and with 0 and "" for collector and view.
    */
   peerIndex(peers: Peer[], collectorId: number, viewName: string, timestamp: number): void;
   prefix(version: 4 | 6, w0: number, w1: number, w2: number, w3: number, length: number, timestamp: number): void;
-  /** @param pathId  of ADD-PATH (RFC 7911); 0 without. */
+  /** @param pathId  of ADD-PATH (RFC 7911); otherwise 0. */
   route(peerIndex: number, originatedAt: number, path: Uint8Array, pathStart: number, pathEnd: number, pathId: number): void;
 }
 
-/** Records or routes, by reason. */
+/** Number of records or routes with one reason. */
 export interface Skipped {
   readonly reason: string;
-  /** True when the record or route breaks its format; false when it is of a kind that this scan does not read. */
+  /** True when the record or route violates its format; false when this scan does not read its kind. */
   readonly bad: boolean;
   count: number;
-  /** The first ones, each with the byte of its record's header in the decompressed stream. */
+  /** The first ones, each with the position of its record's header in the decompressed stream. */
   readonly examples: { readonly offset: number; readonly detail: string }[];
 }
 
 export interface RibReport {
-  /** Decompressed. */
+  /** Size of the decompressed input. */
   bytes: number;
   records: number;
   /** RIB records with at least one route; a file that lists a prefix twice counts it twice. */
   prefixes: { ipv4: number; ipv6: number };
   routes: { ipv4: number; ipv6: number };
-  /** Unix seconds: smallest and largest of the TABLE_DUMP_V2 records that were read. */
+  /** Unix seconds: smallest and largest time of the TABLE_DUMP_V2 records that were read. */
   firstTimestamp: number;
   lastTimestamp: number;
-  /** Records. */
+  /** Skipped records. */
   skipped: Skipped[];
-  /** Records skipped because they break the format (the sum of `skipped` where `bad`). */
+  /** Number of records skipped because they violate the format (the sum of `skipped` where `bad`). */
   bad: number;
   /** Routes with malformed attributes; the other routes of their records were read. */
   routesLeftOut: Skipped[];
   /** The sum of `routesLeftOut`. */
   badRoutes: number;
-  /** Prefixes that had bits set past their length, which were cleared. */
+  /** Number of prefixes with bits set past their length; these bits were cleared. */
   masked: number;
 }
 
-/** The peers of TABLE_DUMP, in the order met, and the prefix of the last record. */
+/** The peers of TABLE_DUMP, in the order of their first records, and the prefix of the last record. */
 class OldTable {
   readonly peers: Peer[] = [];
   readonly #numbers = new Map<string, number>();
-  /** Of its first record; null: none was read. */
+  /** Time of its first record; null: none was read. */
   timestamp: number | null = null;
-  /** The sink knows these peers. */
+  /** Whether the sink has these peers. */
   isTold = false;
   #prefix = "";
 
-  /** Routes of the other type stand between: the sink is to be told anew. */
+  /** Call when routes of the other type come in between: the peers must be passed to the sink again. */
   interrupt(): void {
     this.isTold = false;
     this.#prefix = "";
@@ -107,7 +110,7 @@ class OldTable {
     return number;
   }
 
-  /** True where the prefix is another one than that of the record before. */
+  /** True if the prefix differs from that of the previous record. */
   begins({ version, w0, w1, w2, w3, length }: Prefix): boolean {
     const key = `${version} ${w0} ${w1} ${w2} ${w3} ${length}`;
     const begins = key !== this.#prefix;
@@ -126,11 +129,11 @@ class RibScan {
   readonly #routesLeftOut = new Map<string, Skipped>();
   readonly #oldTable = new OldTable();
   #peers: readonly Peer[] | null = null;
-  /** Of the peer index table. */
+  /** Time of the peer index table. */
   #tableTimestamp = 0;
   /** Time of the first peer index table of each collector and view. */
   readonly #tables = new Map<string, number>();
-  /** What to tell the sink again when routes of TABLE_DUMP stand between those of TABLE_DUMP_V2. */
+  /** Passes the peer index table to the sink again after routes of TABLE_DUMP came in between. */
   #tellAgain: (() => void) | null = null;
   #records = 0;
   #prefixes4 = 0;
@@ -205,7 +208,7 @@ class RibScan {
     const key = `${collectorId} ${viewName}`;
     const first = this.#tables.get(key) ?? timestamp;
     this.#tables.set(key, first);
-    // 0 names no collector.
+    // 0 does not identify a collector.
     if (collectorId !== 0 && Math.abs(timestamp - first) > partsSecondsMax)
       throw new MrtError(
         "two-dumps",
@@ -221,7 +224,7 @@ class RibScan {
     this.#oldTable.interrupt();
   }
 
-  /** Records of one prefix stand one behind the other, so that they count as one prefix. */
+  /** Records of one prefix are consecutive, so they count as one prefix. */
   #tableDump(reader: Reader, timestamp: number, subtypeNumber: number, offset: number): void {
     let body: RibBody;
     try {
@@ -262,7 +265,7 @@ class RibScan {
     }
   }
 
-  /** RIB_IPV4_UNICAST and its kin (RFC 6396 §4.3.2): sequence number u32, prefix, entries. */
+  /** RIB_IPV4_UNICAST and similar records (RFC 6396 §4.3.2): sequence number u32, prefix, entries. */
   #rib(bytes: Uint8Array, start: number, end: number, version: 4 | 6, addPath: boolean, timestamp: number, offset: number): void {
     const peers = this.#peers;
     if (peers === null) throw new MrtError("no-peer-index", this.#name, offset, "a RIB record comes before any peer index table");
@@ -297,7 +300,7 @@ class RibScan {
     const sink = this.#sink;
     sink.prefix(version, nlri.w0, nlri.w1, nlri.w2, nlri.w3, nlri.length, timestamp);
     const { peerIndex, originatedAt, pathStart, pathEnd, pathId } = entries;
-    // Every index is below the count just read into these columns.
+    // Every index is below the count that was just read into these columns.
     for (let i = 0; i < count; i++) sink.route(peerIndex[i]!, originatedAt[i]!, bytes, pathStart[i]!, pathEnd[i]!, pathId[i]!);
   }
 
@@ -330,14 +333,15 @@ function sequenceText(bytes: Uint8Array, start: number, end: number): string {
 }
 
 /**
- * Reads a whole RIB from decompressed chunks (1 MiB or more is best) and hands its routes to the sink.
+ * Reads a whole RIB from decompressed chunks (best of at least 1 MiB) and passes its routes to the sink.
  *
- * A record that breaks its format is skipped by its length, whole, and counted; the sink never sees a part of one. A route whose attributes
- * are malformed is left out and counted; the other routes of its record are handed on.
+ * A record that violates its format is skipped as a whole, by its length, and counted; the sink never gets a part of one. A route with malformed
+ * attributes is left out and counted; the other routes of its record are passed on.
  *
- * @throws MrtError when the file as a whole cannot be trusted; what the sink has received by then is void. Errors of `chunks` pass through.
+ * @throws MrtError when the file as a whole cannot be trusted; everything that the sink has received is then invalid. Errors of `chunks` pass
+ * through.
  *
- * Cost: one pass, no allocation per record or route. Memory: one chunk, one record that crosses chunks (≤ `recordBytesMax`) and 1 MiB.
+ * Cost: one pass, no allocation per record or route. Memory: one chunk, one record that spans chunks (≤ `recordBytesMax`) and 1 MiB.
  */
 export async function scanRib(chunks: AsyncIterable<Uint8Array>, sink: RibSink, options: ScanOptions = {}): Promise<RibReport> {
   const name = options.name ?? "MRT input";

@@ -10,8 +10,8 @@ export interface Aggregator {
 }
 
 /**
- * The length tells the form, 6 or 8 bytes, whatever the record's AS numbers have: OpenBGPD writes the long one into TABLE_DUMP, where
- * AS numbers have two bytes.
+ * The length decides the form, 6 or 8 bytes, whatever the size of the record's AS numbers: OpenBGPD writes the long form into TABLE_DUMP, where AS
+ * numbers have two bytes.
  */
 export const aggregator: Attribute = {
   type: 7,

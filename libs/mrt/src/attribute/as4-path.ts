@@ -13,7 +13,7 @@ export const as4Path: Attribute = {
     const { at } = value;
     const segments = readPath(value, 4);
     if (segmentsHaveAsZero(segments)) throw new RecordFault("bad-value", at, "AS4_PATH has AS 0");
-    // RFC 6793 §6: confederation segments have no place here, and are left out.
+    // RFC 6793 §6: confederation segments are not allowed here, and are left out.
     into.as4Path = segments.filter(({ type }) => type === "sequence" || type === "set");
   },
 };

@@ -1,4 +1,4 @@
-/** Every path attribute that is read: one file and one line each. */
+/** All path attributes that are read: one file and one line each. */
 
 import { aggregator } from "./aggregator.ts";
 import { asPath } from "./as-path.ts";

@@ -11,11 +11,11 @@ import { appended, leaveOut } from "./path-attributes.ts";
 export interface MpReach {
   readonly afi: number;
   readonly safi: number;
-  /** Null in a family that is not read. */
+  /** Null for a family that is not read. */
   readonly nextHop: Address | null;
   /** The link-local address that may follow a global one (RFC 2545 §3). */
   readonly linkLocal: Address | null;
-  /** Of a RIB entry those that its writer put there again, mostly none; null in a family that is not read. */
+  /** For a RIB entry, those that its writer has repeated, mostly none; null for a family that is not read. */
   readonly prefixes: readonly RoutePrefix[] | null;
 }
 
@@ -34,7 +34,7 @@ export const mpReachNlri: Attribute = {
   },
 };
 
-/** The length of a next hop is never 0, the first byte of the families in use always. */
+/** The length of a next hop is never 0; the first byte of the families in use always is. */
 function isAbbreviated(value: Reader): boolean {
   return value.left > 0 && value.bytes[value.at]! !== 0;
 }
@@ -53,12 +53,12 @@ function readFull(value: Reader, { addPath, rib }: AttributeContext, onCut: (at:
   }
   const hops = readNextHop(value);
   if (rib !== null) return { afi, safi, ...hops, prefixes: readAgain(value, version, addPath, onCut) };
-  // Reserved: once a count of SNPAs (RFC 2858), to be ignored since RFC 4760 §3.
+  // Reserved: once a count of SNPAs (RFC 2858), ignored since RFC 4760 §3.
   value.u8();
   return { afi, safi, ...hops, prefixes: readPrefixes(value, version, addPath, onCut) };
 }
 
-/** What some writers put into a RIB entry again: the record's own prefix counts, so that what is wrong here does the route no harm. */
+/** Prefixes that some writers repeat in a RIB entry. The record's own prefix is used, so that faults here do not affect the route. */
 function readAgain(value: Reader, version: 4 | 6, addPath: boolean, onCut: (at: number) => void): RoutePrefix[] {
   const at = value.at;
   try {
@@ -72,7 +72,7 @@ function readAgain(value: Reader, version: 4 | 6, addPath: boolean, onCut: (at: 
   }
 }
 
-/** One address of either family (RFC 8950 lets IPv4 routes have IPv6 next hops), or an IPv6 address and a link-local one. */
+/** One address of either family (RFC 8950 allows IPv6 next hops for IPv4 routes), or an IPv6 address and a link-local one. */
 function readNextHop(value: Reader): Pick<MpReach, "nextHop" | "linkLocal"> {
   const at = value.at;
   const length = value.u8();

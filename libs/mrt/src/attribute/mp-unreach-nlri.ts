@@ -8,7 +8,7 @@ import { appended, leaveOut } from "./path-attributes.ts";
 export interface MpUnreach {
   readonly afi: number;
   readonly safi: number;
-  /** Null in a family that is not read. */
+  /** Null for a family that is not read. */
   readonly prefixes: readonly RoutePrefix[] | null;
 }
 

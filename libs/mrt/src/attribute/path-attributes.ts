@@ -1,4 +1,4 @@
-/** The path attributes of one route or message (RFC 4271 §4.3), whole. */
+/** All path attributes of one route or message (RFC 4271 §4.3). */
 
 import type { Address } from "@netfacts/address";
 import type { PathSegment } from "../as-path.ts";
@@ -8,17 +8,17 @@ import type { LargeCommunity } from "./large-communities.ts";
 import type { MpReach } from "./mp-reach-nlri.ts";
 import type { MpUnreach } from "./mp-unreach-nlri.ts";
 
-/** Null: the attribute is not there. Lists keep the order of the wire. */
+/** Null: the attribute is missing. Lists keep the order of the message. */
 export interface PathAttributes {
   /** 0 IGP, 1 EGP, 2 INCOMPLETE. */
   origin: number | null;
-  /** Where AS numbers have two bytes, AS4_PATH is merged into it already (RFC 6793 §4.2.3), unless it has AS 0. */
+  /** If AS numbers have two bytes, AS4_PATH is already merged into it (RFC 6793 §4.2.3), unless it has AS 0. */
   asPath: readonly PathSegment[] | null;
   nextHop: Address | null;
   multiExitDisc: number | null;
   localPref: number | null;
   atomicAggregate: boolean;
-  /** With AS4_AGGREGATOR merged, as `asPath`. */
+  /** With AS4_AGGREGATOR merged, like `asPath`. */
   aggregator: Aggregator | null;
   communities: readonly number[] | null;
   originatorId: Address | null;
@@ -34,7 +34,7 @@ export interface PathAttributes {
   discarded: readonly Discarded[];
 }
 
-/** Most routes have none of these: one empty list serves all. */
+/** Shared empty list: most routes have none of these attributes. */
 const none: readonly never[] = [];
 
 export function noAttributes(): PathAttributes {
@@ -60,14 +60,14 @@ export function noAttributes(): PathAttributes {
   };
 }
 
-/** Adds to a list that began as the empty one of all; in its place else, as a hostile message can have twenty thousand. */
+/** Appends to a list. The shared empty list is replaced; any other is changed in place, as a hostile message can have twenty thousand items. */
 export function appended<Item>(list: readonly Item[], item: Item): readonly Item[] {
   if (list.length === 0) return [item];
   (list as Item[]).push(item);
   return list;
 }
 
-/** Notes what is not used. */
+/** Notes a part that is not used. */
 export function leaveOut(from: PathAttributes, what: Discarded): void {
   from.discarded = appended(from.discarded, what);
 }

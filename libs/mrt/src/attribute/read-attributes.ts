@@ -12,14 +12,14 @@ for (const attribute of attributes) byType[attribute.type] = attribute;
 
 const extendedLength = 0x10;
 
-/** The number of the list in which each type was met last: tells a repeated one without a set per list. */
+/** For each type, the number of the list in which it was last seen: detects a repeated type without a set per list. */
 const metIn = new Uint32Array(256);
 let lists = 0;
 
 /**
- * Reads everything that is left as attributes: flags u8, type u8, length u8 or u16, value. Throws RecordFault.
+ * Reads the rest as attributes: flags u8, type u8, length u8 or u16, value. Throws RecordFault.
  *
- * @param onMalformed  called where the prefixes of the message are to count as withdrawn; what it throws ends the reading.
+ * @param onMalformed  called when the prefixes of the message must count as withdrawn; an error that it throws ends the reading.
  */
 export function readAttributes(
   reader: Reader,
@@ -38,7 +38,7 @@ export function readAttributes(
       value = reader.sub(flags & extendedLength ? reader.u16() : reader.u8());
     } catch (error) {
       if (!(error instanceof RecordFault)) throw error;
-      // RFC 7606 §4: the length of the whole list tells where the prefixes begin.
+      // RFC 7606 §4: the prefixes can still be found by the length of the whole list.
       onMalformed(error);
       break;
     }
@@ -46,7 +46,7 @@ export function readAttributes(
     if (attribute === undefined) {
       into.unknown = appended(into.unknown, { flags, type, hex: value.hex() });
     } else if (metIn[type] === lists && attribute.repeats !== true) {
-      // RFC 7606 §3 g: the first one counts.
+      // RFC 7606 §3 g: the first one is used.
       leaveOut(into, { type, reason: "duplicate-attribute", at: value.at });
     } else {
       metIn[type] = lists;

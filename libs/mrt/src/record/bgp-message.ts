@@ -1,4 +1,4 @@
-/** BGP messages (RFC 4271 §4): header, OPEN, NOTIFICATION and what has no body of interest; UPDATE in a file of its own. */
+/** BGP messages (RFC 4271 §4): header, OPEN, NOTIFICATION and messages without a useful body; UPDATE is in a file of its own. */
 
 import type { RecordBody, Session } from "./mrt-record.ts";
 import type { Reader } from "./reader.ts";
@@ -18,10 +18,10 @@ const markerBytes = 16;
 const headerBytes = 19;
 
 /**
- * Reads one message, which must fill the reader. @param markerLeft  how much of the marker stands before the length.
+ * Reads one message, which must fill the reader. @param markerLeft  length of the rest of the marker before the length field.
  *
- * Collectors of old (Zebra, up to some 2003) cut off messages of more than 4,096 bytes with their header: of an UPDATE, the prefixes that are there
- * are read, and the cut is noted; anything else that is cut is refused.
+ * Old collectors (Zebra, until about 2003) truncated messages of more than 4,096 bytes including their header. The remaining prefixes of a truncated
+ * UPDATE are read, and the truncation is noted; any other truncated message is refused.
  */
 export function readMessage(reader: Reader, context: MessageContext, markerLeft = markerBytes): RecordBody {
   const start = reader.at;
@@ -47,18 +47,18 @@ export function readMessage(reader: Reader, context: MessageContext, markerLeft 
       body.done("KEEPALIVE");
       return { kind: "keepalive", session, sent };
     case 5: // RFC 2918.
-    case 128: // Of Cisco, before it.
+    case 128: // Cisco's type before RFC 2918.
       return { kind: "route-refresh", session, sent };
     default:
       return { kind: "unread", what: `BGP message of type ${type}` };
   }
 }
 
-/** RFC 4271 §4.2. The AS number has two bytes in any case; 4-byte ones stand in a capability (RFC 6793 §3). */
+/** RFC 4271 §4.2. The AS number always has two bytes; a 4-byte one is in a capability (RFC 6793 §3). */
 function readOpen(body: Reader) {
   const open = { version: body.u8(), asn: body.u16(), holdTime: body.u16(), bgpId: body.u32(), parameters: "" };
   const parameters = body.sub(body.u8());
-  // RFC 9072: parameters longer than 255 bytes have their length behind a mark; they are kept with it.
+  // RFC 9072: if parameters are longer than 255 bytes, their length comes after a mark; both are kept with them.
   open.parameters = parameters.hex() + body.hex();
   return open;
 }

@@ -1,4 +1,4 @@
-/** The BGP type of old (RFC 6396 Appendix B.2): 2-byte AS numbers, IPv4 sessions, messages without their BGP header. */
+/** The old BGP type (RFC 6396 Appendix B.2): 2-byte AS numbers, IPv4 sessions, messages without their BGP header. */
 
 import { describeRecord } from "../header.ts";
 import type { RecordBody } from "./mrt-record.ts";

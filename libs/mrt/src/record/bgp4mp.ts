@@ -1,4 +1,4 @@
-/** BGP4MP and BGP4MP_ET (RFC 6396 §4.4; ADD-PATH RFC 8050 §3): who spoke with whom, and the message or the change of state. */
+/** BGP4MP and BGP4MP_ET (RFC 6396 §4.4; ADD-PATH RFC 8050 §3): the session, and a message or a state change. */
 
 import { describeRecord } from "../header.ts";
 import { readMessage } from "./bgp-message.ts";
@@ -24,7 +24,7 @@ const messageForms: ReadonlyMap<number, MessageForm> = new Map([
 ]);
 const stateChange = 0;
 const stateChangeAs4 = 5;
-/** A state change of Zebra's that lost its addresses: two AS numbers of two bytes, two states. */
+/** A state change by Zebra without its addresses: two AS numbers of two bytes, two states. */
 const bareStateChangeBytes = 8;
 const bareAfi = 0xffff;
 const bareMarkerBytes = 12;
@@ -38,7 +38,7 @@ export function readBgp4mp(reader: Reader, type: number, subtype: number): Recor
   const localAs = reader.asn(asBytes);
   const interfaceIndex = reader.u16();
   const afi = reader.u16();
-  // Zebra leaves interface and addresses of an OPEN away: here the marker has begun already.
+  // Zebra leaves out the interface and the addresses of an OPEN: these bytes are already the marker.
   if (afi === bareAfi && interfaceIndex === bareAfi) {
     const session = { peer: { address: null, asn: peerAs }, local: { address: null, asn: localAs } };
     return readMessage(reader, { ...form, session }, bareMarkerBytes);
@@ -66,7 +66,7 @@ function readStateChange(reader: Reader, type: number, subtype: number): RecordB
   return { kind: "state-change", session, ...states };
 }
 
-/** Null for a family that is none of IP. */
+/** Null for a family that is not IP. */
 function readAddresses(reader: Reader, afi: number, peerAs: number, localAs: number): Session | null {
   if (afi !== 1 && afi !== 2) return null;
   const version = afi === 1 ? 4 : 6;

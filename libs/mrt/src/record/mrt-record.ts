@@ -1,13 +1,13 @@
-/** One MRT record, decoded: what stands in it, in the order of the wire. Times are Unix seconds, addresses and AS numbers as in `Address`. */
+/** One decoded MRT record, in the order of its bytes. Times are Unix seconds, addresses and AS numbers as in `Address`. */
 
 import type { Address, Prefix } from "@netfacts/address";
 import type { PathAttributes } from "../attribute/path-attributes.ts";
 import type { Peer, PeerIndexTable } from "../peer-index-table.ts";
 import type { RoutePrefix } from "./prefixes.ts";
 
-/** The common header (RFC 6396 §2); `microseconds` only where the type has them (§3). */
+/** The common header (RFC 6396 §2); `microseconds` only for types that have them (§3). */
 export interface RecordHeader {
-  /** Byte of the decompressed stream where the record begins. */
+  /** Byte of the decompressed stream at which the record begins. */
   readonly offset: number;
   readonly timestamp: number;
   readonly microseconds: number | null;
@@ -15,7 +15,7 @@ export interface RecordHeader {
   readonly subtype: number;
 }
 
-/** One end of a session. The address is null where a writer left it out. */
+/** One end of a session. The address is null if a writer left it out. */
 export interface Speaker {
   readonly address: Address | null;
   readonly asn: number;
@@ -23,19 +23,19 @@ export interface Speaker {
 
 export interface Session {
   readonly peer: Speaker;
-  /** The collector's end. Null where the record does not tell it. */
+  /** The collector's end. Null if the record does not have it. */
   readonly local: Speaker | null;
 }
 
 export interface RibRoute {
   readonly peer: Pick<Peer, "address" | "asn">;
   readonly originatedAt: number;
-  /** Null outside of ADD-PATH. */
+  /** Null without ADD-PATH. */
   readonly pathId: number | null;
   readonly attributes: PathAttributes;
 }
 
-/** Routes of one prefix: TABLE_DUMP_V2 has all of them in a record, TABLE_DUMP one. */
+/** Routes of one prefix: a record of TABLE_DUMP_V2 has all of them, one of TABLE_DUMP has one. */
 export interface RibBody {
   readonly kind: "rib";
   readonly sequence: number;
@@ -96,10 +96,10 @@ export interface OtherMessageBody {
   readonly sent: boolean;
 }
 
-/** Whole, and of a kind that is not read. */
+/** A complete record of a kind that is not read. */
 export interface UnreadBody {
   readonly kind: "unread";
-  /** What it is, for people: `TABLE_DUMP_V2 RIB_GENERIC`. */
+  /** Its kind, as text for people: `TABLE_DUMP_V2 RIB_GENERIC`. */
   readonly what: string;
 }
 
@@ -118,20 +118,20 @@ export interface MrtRecord {
   readonly body: RecordBody;
 }
 
-/** A record that breaks its format. */
+/** A record that violates its format. */
 export interface BadRecord {
   readonly header: RecordHeader;
   readonly fault: {
     readonly code: string;
     readonly detail: string;
-    /** Byte of the decompressed stream where the fault was met. */
+    /** Byte of the decompressed stream at which the fault was found. */
     readonly offset: number;
   };
   /**
-   * An UPDATE with malformed attributes: all of its prefixes, the announced ones too, count as withdrawn (RFC 7606 §2: treat-as-withdraw). Of its
-   * attributes only the prefixes of MP_REACH_NLRI and MP_UNREACH_NLRI are of use. Null: nothing of the record can be used.
+   * An UPDATE with malformed attributes: all of its prefixes, including announced ones, count as withdrawn (RFC 7606 §2: treat-as-withdraw). Of its
+   * attributes only the prefixes of MP_REACH_NLRI and MP_UNREACH_NLRI can be used. Null: nothing of the record can be used.
    */
   readonly asWithdrawn: UpdateBody | null;
-  /** The record with its header. Its own copy. */
+  /** A copy of the record with its header. */
   readonly bytes: Uint8Array;
 }

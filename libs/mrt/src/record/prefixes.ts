@@ -9,7 +9,7 @@ import { RecordFault } from "./record-fault.ts";
 export interface RoutePrefix {
   /** Bits past the length are cleared (RFC 4271 §4.3). */
   readonly prefix: Prefix;
-  /** Null outside of ADD-PATH. */
+  /** Null without ADD-PATH. */
   readonly pathId: number | null;
 }
 
@@ -26,8 +26,8 @@ export function readPrefix(reader: Reader, version: 4 | 6): Prefix {
 }
 
 /**
- * Everything that is left, as prefixes. Those before one that the end cuts off are whole and stay: `onCut` is told where it begins.
- * A length that no prefix can have makes all of them doubtful, and throws.
+ * Reads the rest as prefixes. If the end truncates the last one, those before it are kept, and `onCut` is called with its position. An invalid length
+ * makes all of them doubtful, and throws.
  */
 export function readPrefixes(reader: Reader, version: 4 | 6, addPath: boolean, onCut: (at: number) => void): RoutePrefix[] {
   const prefixes: RoutePrefix[] = [];

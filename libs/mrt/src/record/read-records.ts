@@ -5,7 +5,7 @@ import { RecordStream, recordBytesMaxDefault } from "../record-stream.ts";
 import { RecordDecoder, type RecordReading } from "./record-decoder.ts";
 
 export interface ReadOptions {
-  /** What messages call the input. */
+  /** Name of the input in messages. */
   readonly name?: string;
   readonly recordBytesMax?: number;
 }
@@ -21,13 +21,13 @@ interface RawRecord {
 }
 
 /**
- * Decodes every record of decompressed chunks, in file order: one batch a chunk, each record when it is asked for.
+ * Decodes every record of decompressed chunks, in file order: one batch per chunk, each record when it is asked for.
  *
- * A record that breaks its format comes as a BadRecord and the reading goes on; a kind that is not read comes as `unread`.
+ * A record that violates its format is returned as a BadRecord, and the reading goes on; a kind that is not read is returned as `unread`.
  *
- * @throws MrtError `truncated` or `bad-header`, after every whole record before the place has been handed out. Errors of `chunks` pass through.
+ * @throws MrtError `truncated` or `bad-header`, after every complete record before that place was returned. Errors of `chunks` pass through.
  *
- * Cost: some 1 µs a route. Memory: the chunk, and one record that crosses chunks (≤ `recordBytesMax`); a length that is claimed allocates nothing.
+ * Cost: some 1 µs per route. Memory: the chunk, and one record that spans chunks (≤ `recordBytesMax`); a length field allocates nothing.
  */
 export async function* readRecords(
   chunks: AsyncIterable<Uint8Array>,
@@ -41,7 +41,7 @@ export async function* readRecords(
     options.recordBytesMax ?? recordBytesMaxDefault,
     (bytes, start, end, timestamp, type, subtype, offset) => {
       const header = start - 12;
-      // A record that crossed chunks lies in memory that is used again.
+      // A record that spans chunks is in memory that is reused, so it is copied.
       if (bytes.buffer === current?.buffer) batch.push({ bytes, start: header, end, timestamp, type, subtype, offset });
       else batch.push({ bytes: bytes.slice(header, end), start: 0, end: end - header, timestamp, type, subtype, offset });
     },

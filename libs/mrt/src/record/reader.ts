@@ -1,4 +1,4 @@
-/** Reads the fields of one record from its beginning to its end. Every read is bounded; nothing is allocated for what a length claims. */
+/** Reads the fields of one record from its beginning to its end. Every read is bounded; a length field allocates nothing. */
 
 import type { Address } from "@netfacts/address";
 import { readU16, readU32 } from "../bytes.ts";
@@ -6,7 +6,7 @@ import { RecordFault } from "./record-fault.ts";
 
 export class Reader {
   readonly bytes: Uint8Array;
-  /** Where the next field begins. */
+  /** Position of the next field. */
   at: number;
   readonly end: number;
 
@@ -43,19 +43,19 @@ export class Reader {
     return { version: 6, w0, w1: this.u32(), w2: this.u32(), w3: this.u32() };
   }
 
-  /** The next `length` bytes as a reader of their own. */
+  /** The next `length` bytes as a separate reader. */
   sub(length: number): Reader {
     const start = this.skip(length);
     return new Reader(this.bytes, start, start + length);
   }
 
-  /** What is left, as hexadecimal digits. */
+  /** The rest, as hexadecimal digits. */
   hex(): string {
     const start = this.skip(this.left);
     return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + start, this.end - start).toString("hex");
   }
 
-  /** Steps over `length` bytes. @returns where they begin. */
+  /** Skips `length` bytes. @returns their position. */
   skip(length: number): number {
     const start = this.at;
     if (length > this.end - start) {
@@ -65,12 +65,12 @@ export class Reader {
     return start;
   }
 
-  /** No more and no less may be left. */
+  /** Checks that exactly `length` bytes are left. */
   exactly(length: number, what: string): void {
     if (this.left !== length) throw new RecordFault("bad-length", this.at, `${what} has ${this.left} bytes, not ${length}`);
   }
 
-  /** Nothing may be left. */
+  /** Checks that nothing is left. */
   done(what: string): void {
     if (this.at !== this.end) throw new RecordFault("trailing-bytes", this.at, `${what} has ${this.left} bytes after its last field`);
   }

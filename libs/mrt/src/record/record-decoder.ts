@@ -1,4 +1,4 @@
-/** Decodes records one after the other (RFC 6396 §4): the type tells the reader, a peer index table holds for the RIB records behind it. */
+/** Decodes records one after the other (RFC 6396 §4): the type selects the reader, and a peer index table applies to the RIB records after it. */
 
 import { bgp, bgp4mp, bgp4mpEt, describeRecord, headerBytes, subtype as rib, tableDump, tableDumpV2 } from "../header.ts";
 import { type PeerIndexTable, readPeerIndexTable } from "../peer-index-table.ts";
@@ -15,7 +15,7 @@ export type RecordReading = MrtRecord | BadRecord;
 export class RecordDecoder {
   #table: PeerIndexTable | null = null;
 
-  /** Decodes the record whose header stands at `start` and whose body ends at `end`. Never throws for what the bytes are. */
+  /** Decodes the record whose header is at `start` and whose body ends at `end`. Never throws, whatever the bytes. */
   decode(bytes: Uint8Array, start: number, end: number, timestamp: number, type: number, subtype: number, offset: number): RecordReading {
     const reader = new Reader(bytes, start + headerBytes, end);
     let header: RecordHeader = { offset, timestamp, microseconds: null, type, subtype };
@@ -62,7 +62,7 @@ export class RecordDecoder {
     return { kind: "unread", what: describeRecord(tableDumpV2, subtype) };
   }
 
-  /** RFC 6396 §4.3.1. Behind a damaged table no route has a known peer, so an earlier one does not stay. */
+  /** RFC 6396 §4.3.1. After a damaged table no route has a known peer, so the earlier table is dropped. */
   #peerIndex(reader: Reader): RecordBody {
     this.#table = null;
     const table = readPeerIndexTable(reader.bytes, reader.at, reader.end);

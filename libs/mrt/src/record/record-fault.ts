@@ -1,4 +1,4 @@
-/** What is wrong with one record, and where: the record is refused whole, the next one is read. */
+/** The fault of one record, and its place: the whole record is refused, and the next one is read. */
 
 import type { UpdateBody } from "./mrt-record.ts";
 
@@ -25,9 +25,9 @@ export type RecordFaultCode =
 
 export class RecordFault extends Error {
   readonly code: RecordFaultCode;
-  /** Position in the bytes that were read from, where the fault was met. */
+  /** Position of the fault in the bytes of the reader. */
   readonly at: number;
-  /** The UPDATE whose prefixes count as withdrawn for this fault (RFC 7606 §2: treat-as-withdraw); null: nothing can be told of the record. */
+  /** The UPDATE whose prefixes count as withdrawn because of this fault (RFC 7606 §2: treat-as-withdraw); null: nothing of the record can be used. */
   asWithdrawn: UpdateBody | null = null;
 
   constructor(code: RecordFaultCode, at: number, detail: string) {

@@ -1,4 +1,4 @@
-/** RIB_IPV4_UNICAST and its kin (RFC 6396 §4.3.2, entries §4.3.4; with path identifiers RFC 8050 §4). */
+/** RIB_IPV4_UNICAST and similar records (RFC 6396 §4.3.2, entries §4.3.4; with path identifiers RFC 8050 §4). */
 
 import { readAttributes } from "../attribute/read-attributes.ts";
 import type { PeerIndexTable } from "../peer-index-table.ts";

@@ -1,4 +1,4 @@
-/** TABLE_DUMP (RFC 6396 §4.2): one route a record. Subtypes 3 and 4, with 4-byte AS numbers, are not in the RFC; bgpdump knows them. */
+/** TABLE_DUMP (RFC 6396 §4.2): one route per record. Subtypes 3 and 4, with 4-byte AS numbers, are not in the RFC; bgpdump reads them. */
 
 import { makePrefix } from "@netfacts/address";
 import { readAttributes } from "../attribute/read-attributes.ts";
@@ -7,7 +7,7 @@ import type { Reader } from "./reader.ts";
 import { RecordFault } from "./record-fault.ts";
 
 export function readTableDump(reader: Reader, version: 4 | 6, asBytes: 2 | 4): RibBody {
-  reader.u16(); // The view: 0 but in route servers.
+  reader.u16(); // The view: 0 except in route servers.
   const sequence = reader.u16();
   const address = reader.address(version);
   const length = reader.u8();

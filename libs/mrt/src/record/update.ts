@@ -10,9 +10,9 @@ import type { Reader } from "./reader.ts";
 import type { RecordFault } from "./record-fault.ts";
 
 /**
- * Throws RecordFault; with a malformed attribute that makes the prefixes count as withdrawn, one with the message (RFC 7606 §2).
+ * Throws RecordFault. If a malformed attribute makes the prefixes count as withdrawn, the fault has the message (RFC 7606 §2).
  *
- * @param isCut  the message goes on behind the reader's end: only the last list may.
+ * @param isCut  the message continues after the reader's end; only its last list may be truncated.
  */
 export function readUpdate(reader: Reader, { session, sent, asBytes, addPath }: MessageContext, isCut = false): UpdateBody {
   const cuts: Discarded[] = [];

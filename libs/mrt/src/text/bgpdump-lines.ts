@@ -13,7 +13,7 @@ const newline = 0x0a;
 const space = 0x20;
 const slash = 0x2f;
 const colon = 0x3a;
-/** The caller is let go whenever so much is written: a record of 64 kB can have lines of gigabytes. */
+/** Lines are passed on in pieces of about this size: a record of 64 kB can have lines of gigabytes. */
 const pieceBytes = 1 << 18;
 
 const origins = ["IGP", "EGP", "INCOMPLETE"];
@@ -23,9 +23,9 @@ const wellKnownCommunities: ReadonlyMap<number, string> = new Map([
   [0xffffff03, "local-AS"],
 ]);
 const wellKnownFrom = 0xffffff01;
-/** What stands for a next hop that is not there, and never for an aggregator. */
+/** Printed for a missing next hop, and never for an aggregator. */
 const noAddress: Address = { version: 4, w0: 0xffffffff, w1: 0, w2: 0, w3: 0 };
-/** Stands for an address that a writer left out. */
+/** Printed for an address that a writer left out. */
 const leftOut: Address = { version: 4, w0: 0, w1: 0, w2: 0, w3: 0 };
 /** The order in which a message's families are printed: AFI, SAFI. */
 const families = [
@@ -37,17 +37,17 @@ const families = [
   [2, 3],
 ] as const;
 
-/** Most records print less. */
+/** Initial size; most records print less. */
 const recordBytes = 1_024;
 
-/** The lines of one record, each with its newline, in pieces of whole lines; no piece for what `bgpdump -m` passes over. */
+/** The lines of one record, each with its newline, in pieces of whole lines; no piece for records that `bgpdump -m` skips. */
 export function* bgpdumpLines(record: MrtRecord): Generator<string, void, undefined> {
   const out = new LineBuffer(recordBytes);
   for (const _ of writeBgpdumpLines(record, out)) yield Buffer.from(out.take()).toString("latin1");
   if (out.length > 0) yield Buffer.from(out.take()).toString("latin1");
 }
 
-/** Writes the lines of one record. Yields after a line that makes `out` large, so that it can be taken; the rest of the lines follows. */
+/** Writes the lines of one record. Yields after a line that makes `out` large, so that the caller can take it; then continues. */
 export function* writeBgpdumpLines({ header, body }: MrtRecord, out: LineBuffer): Generator<void, void, undefined> {
   switch (body.kind) {
     case "rib":
@@ -80,7 +80,7 @@ function* ribLines(
   }
 }
 
-/** Writes what stands behind the prefix of a RIB's line: `path|origin|next hop|…|`, and the newline. */
+/** Writes the columns after the prefix in a RIB's line: `path|origin|next hop|…|`, and the newline. */
 export function writeRouteColumns(attributes: PathAttributes, out: LineBuffer): void {
   writeAttributes(attributes, ribNextHop(attributes), true, out);
 }
@@ -105,7 +105,7 @@ function* updateLines(header: RecordHeader, body: UpdateBody, out: LineBuffer): 
   }
   if (announced.length === 0 && mpReach.length === 0) return;
   const head = lineHead(header, updateName(header, body), "A", session);
-  // bgpdump puts no separator before the communities of the old type, and no column where there are none.
+  // bgpdump writes no separator before the communities of the old type, and no column if there are none.
   const separated = header.type !== bgp;
   yield* prefixLines(head, announced, attributesText(attributes, attributes.nextHop, separated), out);
   for (const [afi, safi] of families) {
@@ -116,7 +116,7 @@ function* updateLines(header: RecordHeader, body: UpdateBody, out: LineBuffer): 
   }
 }
 
-/** The same attributes stand behind each prefix of a message: written once, as bytes. */
+/** The text of attributes, which is the same after each prefix of a message: written once, as bytes. */
 function attributesText(attributes: PathAttributes, hop: Address | null, separated: boolean): Uint8Array {
   writeAttributes(attributes, hop, separated, scratch);
   return scratch.take();
@@ -124,7 +124,7 @@ function attributesText(attributes: PathAttributes, hop: Address | null, separat
 
 const scratch = new LineBuffer();
 
-/** @param tail  what stands behind each prefix, with its newline; null for nothing. */
+/** @param tail  text after each prefix, with its newline; null: none. */
 function* prefixLines(
   head: string,
   prefixes: readonly RoutePrefix[],
@@ -164,7 +164,7 @@ function lineHead({ timestamp, microseconds }: RecordHeader, name: string, what:
   return `${name}|${time}|${what}|${address}|${peer.asn}|`;
 }
 
-/** `prefix`, and `|path identifier` where there is one. */
+/** Writes `prefix`, and `|path identifier` if there is one. */
 function writePrefix(prefix: Prefix, pathId: number | null, out: LineBuffer): void {
   out.address(prefix);
   out.char(slash);
@@ -174,7 +174,10 @@ function writePrefix(prefix: Prefix, pathId: number | null, out: LineBuffer): vo
   out.number(pathId);
 }
 
-/** `path|origin|next hop|local pref|MED|communities|AG or NAG|aggregator|`, and the newline. @param separated  a separator before the communities. */
+/**
+ * Writes `path|origin|next hop|local pref|MED|communities|AG or NAG|aggregator|`, and the newline. @param separated  write a separator before the
+ * communities.
+ */
 function writeAttributes(attributes: PathAttributes, hop: Address | null, separated: boolean, out: LineBuffer): void {
   const { localPref, multiExitDisc, communities, atomicAggregate, aggregator } = attributes;
   writePath(attributes, out);

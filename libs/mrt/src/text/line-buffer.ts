@@ -1,4 +1,4 @@
-/** Text of lines, written as bytes: numbers and addresses without a string each, which would cost more than the decoding. */
+/** Lines of text as bytes: a string for each number and address would cost more than the decoding. */
 
 import { type Address, formatIpv4 } from "@netfacts/address";
 
@@ -6,14 +6,14 @@ const initialBytes = 1 << 16;
 const zero = 0x30;
 const colon = 0x3a;
 const hexDigits = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
-/** The longest of what is written without asking for room: a number, an IPv6 address. */
+/** The longest text that is written after one check of the space: a number or an IPv6 address. */
 const shortBytesMax = 48;
 
 export class LineBuffer {
   #bytes: Uint8Array<ArrayBuffer>;
   #length = 0;
 
-  /** @param bytes  what it has room for at first; it grows. */
+  /** @param bytes  initial capacity; it grows. */
   constructor(bytes = initialBytes) {
     this.#bytes = new Uint8Array(bytes);
   }
@@ -22,7 +22,7 @@ export class LineBuffer {
     return this.#length;
   }
 
-  /** What was written since the last time. The caller's own. */
+  /** Returns a copy of what was written since the last call. */
   take(): Uint8Array {
     const taken = this.#bytes.slice(0, this.#length);
     this.#length = 0;
@@ -54,8 +54,8 @@ export class LineBuffer {
   }
 
   /**
-   * An address as bgpdump prints it. Unlike RFC 5952, a single zero group becomes `::`, and an address of ::/96 other than `::` and `::1` ends in
-   * dotted form. As there, the longest run of zeros is shortened, the first of equal ones.
+   * An address in the form of bgpdump. Unlike RFC 5952, a single zero group becomes `::`, and an address of ::/96 other than `::` and `::1` ends in
+   * dotted form. As in RFC 5952, the longest run of zeros is shortened, and the first one of equal runs.
    */
   address({ version, w0, w1, w2, w3 }: Address): void {
     this.#room(shortBytesMax);
@@ -105,7 +105,7 @@ export class LineBuffer {
 
   #digits(value: number): void {
     if (value > 0x3fffffff) {
-      // Beyond the integers that are fast: the leading digits first.
+      // Larger than the engine's fast integers: leading digits first.
       const leading = Math.trunc(value / 100_000);
       this.#digits(leading);
       this.#padded(value - leading * 100_000, 5);

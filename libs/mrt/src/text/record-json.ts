@@ -12,7 +12,7 @@ import type { RoutePrefix } from "../record/prefixes.ts";
 
 const origins = ["igp", "egp", "incomplete"];
 
-/** For `JSON.stringify`. An attribute that a route does not have is not there. */
+/** A value for `JSON.stringify`. Attributes that a route does not have are absent. */
 export function recordJson({ header, body }: MrtRecord): Record<string, unknown> {
   return { ...headerJson(header), ...bodyJson(body) };
 }
@@ -87,14 +87,14 @@ function addressJson(address: Address | null): string | null {
   return address === null ? null : formatAddress(address);
 }
 
-/** A text; with its path identifier where there is one. */
+/** A text, or an object with the path identifier if there is one. */
 function prefixJson({ prefix, pathId }: RoutePrefix) {
   return pathId === null ? formatPrefix(prefix) : { prefix: formatPrefix(prefix), path_id: pathId };
 }
 
 type Json = Record<string, unknown>;
 
-/** The members of each attribute that is there, in the order of the output. */
+/** The members of each attribute that is present, in the order of the output. */
 const members: { readonly [Field in keyof PathAttributes]: (value: NonNullable<PathAttributes[Field]>) => Json } = {
   origin: (code) => ({ origin: origins[code] }),
   asPath: (segments) => ({ as_path: segmentsText(segments), as_path_segments: segments.map(segmentJson) }),
@@ -118,7 +118,7 @@ const members: { readonly [Field in keyof PathAttributes]: (value: NonNullable<P
 // Each function gets the value of its own field.
 const membersOf = Object.entries(members) as [keyof PathAttributes, (value: unknown) => Json][];
 
-/** For `JSON.stringify`. */
+/** A value for `JSON.stringify`. */
 export function attributesJson(attributes: PathAttributes): Json {
   const json: Json = {};
   for (const [field, write] of membersOf) {
