@@ -1,11 +1,11 @@
-/** Addresses that are handled together, as columns: no object per address. */
+/** Addresses that are processed together, as columns: no object per address. */
 // Indexes stay below `count`, so `!` on an element only drops `undefined` from its type.
 
 import { parseIpv4 } from "./ipv4.ts";
 import { readIpv6Words } from "./ipv6.ts";
 import type { Address } from "./types.ts";
 
-/** A list that is filled, read and cleared again and again; it grows to the longest and stays so. Not to be shared between threads. */
+/** A list that is filled, read and cleared repeatedly; it grows to the longest size and keeps it. Must not be shared between threads. */
 export class AddressList {
   #count = 0;
   #versions = new Uint8Array(64);
@@ -16,7 +16,7 @@ export class AddressList {
     return this.#count;
   }
 
-  /** 4 or 6 per address. As `words` and `texts`, of no use after the next `add`. */
+  /** 4 or 6 for each address. Like `words` and `texts`, invalid after the next `add`. */
   get versions(): Uint8Array {
     return this.#versions;
   }
@@ -26,14 +26,14 @@ export class AddressList {
     return this.#words;
   }
 
-  /** Texts as `formatAddress` gives them. */
+  /** Texts in the form of `formatAddress`. */
   get texts(): readonly string[] {
     return this.#texts;
   }
 
   /**
-   * Adds what `parseAddress` reads from a whole text; false when that is nothing. Allocates nothing where the text is in the
-   * form that `formatAddress` gives, as it is kept then.
+   * Adds the address that `parseAddress` reads from a whole text; returns false if there is none. Allocates nothing if the text is in the form of
+   * `formatAddress`, as it is kept then.
    */
   add(text: string): boolean {
     const at = this.#count;

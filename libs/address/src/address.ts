@@ -13,9 +13,9 @@ export function parseAddress(text: string): Address | null {
   return readAddress(text, 0, text.length);
 }
 
-/** `parseAddress` of the characters from `start` up to, not including, `end`. */
+/** `parseAddress` of the characters from `start` to `end`, exclusive. */
 export function readAddress(text: string, start: number, end: number): Address | null {
-  // No text is both, and an IPv6 text shows within five characters that it is no IPv4 address.
+  // No text is both, and an IPv6 text differs from an IPv4 address within five characters.
   const value = readIpv4(text, start, end);
   return value < 0 ? readIpv6(text, start, end) : ipv4Address(value);
 }
@@ -35,7 +35,7 @@ export function compareAddresses(a: Address, b: Address): number {
   return a.version - b.version || a.w0 - b.w0 || a.w1 - b.w1 || a.w2 - b.w2 || a.w3 - b.w3;
 }
 
-/** The address that follows, null after the last of its version. */
+/** The next address; null after the last one of its version. */
 export function nextAddress(address: Address): Address | null {
   let { version, w0, w1, w2, w3 } = address;
   if (version === 4) return w0 === 0xffff_ffff ? null : ipv4Address(w0 + 1);

@@ -1,4 +1,4 @@
-/** AS numbers: their text in all three notations (RFC 5396), and those with a special purpose. */
+/** AS numbers: their text in all three notations (RFC 5396), and special-purpose numbers. */
 
 const ZERO = 0x30;
 const ASN_MAX = 0xffff_ffff;
@@ -25,7 +25,7 @@ function hasAsMark(text: string): boolean {
   return (text.charCodeAt(0) | 0x20) === 0x61 && (text.charCodeAt(1) | 0x20) === 0x73;
 }
 
-/** The decimal number of a part of a text, null when it is none or above `max`. */
+/** The decimal number of a part of a text; null when it is not one or above `max`. */
 function decimal(text: string, start: number, end: number, max: number): number | null {
   const digits = end - start;
   if (digits < 1 || digits > 10 || (digits > 1 && text.charCodeAt(start) === ZERO)) return null;
@@ -43,11 +43,11 @@ export function formatAsdot(asn: number): string {
   return asn < 65_536 ? String(asn) : `${asn >>> 16}.${asn & 0xffff}`;
 }
 
-/** Why an AS number is no ordinary one, and by which RFC. */
+/** The special purpose of an AS number, and its RFC. */
 export interface SpecialPurposeAsn {
   readonly name: string;
   readonly rfc: string;
-  /** By its RFC it originates prefixes in the public Internet: that it does is as it should be. */
+  /** Its RFC allows it to originate prefixes in the public Internet. */
   readonly originates: boolean;
 }
 

@@ -15,7 +15,7 @@ export function parseIpv4(text: string): number {
   return readIpv4(text, 0, text.length);
 }
 
-/** `parseIpv4` of the characters from `start` up to, not including, `end`. */
+/** `parseIpv4` of the characters from `start` to `end`, exclusive. */
 export function readIpv4(text: string, start: number, end: number): number {
   if (end - start < 7 || end - start > 15) return -1;
   let value = 0;
@@ -33,7 +33,7 @@ export function readIpv4(text: string, start: number, end: number): number {
     const digit = code - ZERO;
     if (digit < 0 || digit > 9) return -1;
     if (octet < 0) octet = digit;
-    // A second digit after 0 is a leading zero: octal to some readers, so it is nobody's address.
+    // A second digit after 0 means a leading zero: some readers take it for octal, so it is not accepted.
     else if (octet === 0) return -1;
     else {
       octet = octet * 10 + digit;

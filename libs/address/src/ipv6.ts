@@ -1,4 +1,4 @@
-/** IPv6 text and numbers (RFC 4291 §2.2 read, RFC 5952 written). */
+/** IPv6 text and numbers (reads RFC 4291 §2.2, writes RFC 5952). */
 
 import { formatIpv4, readIpv4 } from "./ipv4.ts";
 import type { Address } from "./types.ts";
@@ -9,21 +9,21 @@ const COLON = 0x3a;
 /** Value of a hexadecimal digit by character code below 128, -1 for any other character. */
 const hexValues = Int8Array.from({ length: 128 }, (_, code) => "0123456789abcdef".indexOf(String.fromCharCode(code).toLowerCase()));
 
-/** Text of a byte in lower case: as short as it can be, and with both digits. */
+/** Text of a byte in lower case: as short as possible, and with both digits. */
 const shortHex: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16));
 const fullHex: readonly string[] = shortHex.map((text) => text.padStart(2, "0"));
 
-/** The eight groups of the address at hand. Shared between calls: a call fills and empties it before it returns. */
+/** The eight groups of the current address. Shared between calls: a call fills and uses it before it returns. */
 const groups = new Uint16Array(8);
 
-/** What `scanIpv6` found, groups aside. */
+/** Results of `scanIpv6`, which also fills `groups`. */
 const invalid = 0;
 const canonical = 1;
-/** Well-formed; `formatIpv6` would write it otherwise. */
+/** Well-formed, but not in the form of `formatIpv6`. */
 const otherwise = 2;
 
 /**
- * Reads the characters from `start` up to, not including, `end` as an IPv6 address.
+ * Reads the characters from `start` to `end`, exclusive, as an IPv6 address.
  *
  * @returns null when they are not one. Accepts what `net.isIPv6` accepts, except zone ids (`%eth0`): they name a link of one machine.
  */
@@ -39,9 +39,9 @@ export function readIpv6(text: string, start: number, end: number): Address | nu
 }
 
 /**
- * Reads a whole text as `readIpv6` does, into four words from `at` on.
+ * Reads a whole text like `readIpv6`, into four words from `at` on.
  *
- * @returns the text that `formatIpv6` gives: the same string where it is that already, which costs little to see. null when it is no address.
+ * @returns the text of `formatIpv6`: the same string if it is already in that form, which is cheap to find out. null when it is not an address.
  */
 export function readIpv6Words(text: string, words: Uint32Array, at: number): string | null {
   const found = scanIpv6(text, 0, text.length);
@@ -61,12 +61,12 @@ export function readIpv6Words(text: string, words: Uint32Array, at: number): str
 function scanIpv6(text: string, start: number, end: number): typeof invalid | typeof canonical | typeof otherwise {
   if (end - start < 2 || end - start > 45) return invalid;
   let count = 0;
-  /** How many groups stand before "::", -1 without one. */
+  /** Number of groups before "::", -1 without one. */
   let gap = -1;
   let group = 0;
   let groupStart = start;
   let index = start;
-  /** Bits that all characters have: only capital letters lack 0x20. */
+  /** Bits that all characters have in common: only capital letters lack 0x20. */
   let common = 0x20;
   let leadingZero = false;
   let dotted = false;
@@ -116,9 +116,9 @@ function scanIpv6(text: string, start: number, end: number): typeof invalid | ty
   if (gap < 0) {
     if (gapLength !== 0) return invalid;
   } else {
-    // "::" stands for one group at least.
+    // "::" stands for at least one group.
     if (gapLength === 0) return invalid;
-    // From the end, as source and target may overlap; by hand, as a call of copyWithin costs more than the moves.
+    // From the end, as source and target may overlap; in a loop, as a call of copyWithin costs more.
     let target = 7;
     for (let source = count - 1; source >= gap; source--) groups[target--] = groups[source]!;
     for (; target >= gap; target--) groups[target] = 0;
@@ -126,9 +126,9 @@ function scanIpv6(text: string, start: number, end: number): typeof invalid | ty
   return common === 0 || leadingZero || dotted || !isGap(gap, gapLength) ? otherwise : canonical;
 }
 
-/** Whether `formatIpv6` puts "::" for just these zero groups, and hexadecimal digits for all others. */
+/** Whether `formatIpv6` writes "::" for exactly these zero groups, and hexadecimal digits for all others. */
 function isGap(gap: number, gapLength: number): boolean {
-  // One of four groups or more that no zero group touches is the longest: what is left has no room for another.
+  // A gap of at least four groups without adjacent zero groups is the longest: the rest has no room for another.
   const end = gap + gapLength;
   if (gap > 0 && gapLength > 3) return groups[gap - 1] !== 0 && (end === 8 || groups[end] !== 0);
   const longest = longestZeros();
@@ -136,7 +136,7 @@ function isGap(gap: number, gapLength: number): boolean {
   return longest === gap * 16 + gapLength && !endsInIpv4(gap, gapLength);
 }
 
-/** Shifted by 4 it is -1, which is no group. */
+/** Shifted right by 4 it is -1, which is not a group. */
 const noZeros = -1;
 
 /** The first longest run of two or more zero groups as 16 × its start + its length, or `noZeros`. */
@@ -156,14 +156,14 @@ function longestZeros(): number {
   return gap < 0 ? noZeros : gap * 16 + gapLength;
 }
 
-/** IPv4-compatible and IPv4-mapped. */
+/** Whether the address is IPv4-compatible or IPv4-mapped. */
 function endsInIpv4(gap: number, gapLength: number): boolean {
   return gap === 0 && (gapLength === 6 || (gapLength === 5 && groups[5] === 0xffff));
 }
 
 /**
- * Text of an IPv6 address: lower case, no leading zeros, the first longest run of two or more zero groups as "::". IPv4-mapped and
- * IPv4-compatible addresses end in dotted-quad form (RFC 5952 §5). The same text as `net.SocketAddress` gives.
+ * Text of an IPv6 address: lower case, no leading zeros, the first longest run of two or more zero groups as "::". IPv4-mapped and IPv4-compatible
+ * addresses end in dotted-quad form (RFC 5952 §5). The same text as from `net.SocketAddress`.
  */
 export function formatIpv6(w0: number, w1: number, w2: number, w3: number): string {
   groups[0] = w0 >>> 16;

@@ -1,7 +1,7 @@
 /**
- * Hashes for tables whose keys others choose, with a key that each thread draws at its start. Without it nobody can make keys that all meet
- * in one slot, for which such a table would take quadratic time. HalfSipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input
- * PRF", 2012) but for pairs. Not for what is kept or told to another thread.
+ * Hashes for tables whose keys come from outside, with a random key for each thread. Without knowing it nobody can construct keys that all collide in
+ * one slot, which would make such a table take quadratic time. HalfSipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012),
+ * except for pairs. Not for values that are stored or sent to another thread.
  */
 
 const [key0 = 0, key1 = 0] = crypto.getRandomValues(new Int32Array(2));
@@ -9,14 +9,14 @@ const [init2, init3] = [key0 ^ 0x6c796765, key1 ^ 0x74656462];
 /** Rounds without input at the end. */
 const lastRounds = 3;
 
-/** The hash of `bytes[start, end)`, 32 bits. Cost: some 2 ns a byte. */
+/** The hash of `bytes[start, end)`, 32 bits. Cost: some 2 ns per byte. */
 export function hashBytes(bytes: Uint8Array, start: number, end: number): number {
   let v0 = key0;
   let v1 = key1;
   let v2 = init2;
   let v3 = init3;
   let at = start;
-  // The last word has what is left, and the length.
+  // The last word has the remaining bytes, and the length.
   for (let left = lastRounds + 1; left > 0; ) {
     let word = 0;
     if (end - at >= 4) {
@@ -46,7 +46,7 @@ export function hashBytes(bytes: Uint8Array, start: number, end: number): number
   return (v1 ^ v3) >>> 0;
 }
 
-/** The hash of `words`, all of them, 32 bits: for keys of one length. */
+/** The hash of all `words`, 32 bits: for keys of one length. */
 export function hashWords(words: Uint32Array): number {
   let v0 = key0;
   let v1 = key1;
@@ -73,8 +73,8 @@ export function hashWords(words: Uint32Array): number {
 }
 
 /**
- * The hash of two words, 32 bits, in a third of the time. Of n pairs that are made to meet without the key, no more than about the square root
- * of n do.
+ * The hash of two words, 32 bits, in a third of the time. Of n pairs that are constructed to collide without knowing the key, no more than about the
+ * square root of n do.
  */
 export function hashPair(a: number, b: number): number {
   let hash = Math.imul(a ^ key0, 0x9e3779b1);

@@ -7,8 +7,8 @@ const SLASH = 0x2f;
 const ZERO = 0x30;
 
 /**
- * What became of a text. "syntax": no address, no slash, or no decimal length without leading zeros within 0–32 or 0–128.
- * "host-bits": well formed, but bits beyond the length are set; `corrected` has them cleared.
+ * The result of reading a text. "syntax": no address, no slash, or no decimal length without leading zeros within 0–32 or 0–128. "host-bits": well
+ * formed, but bits past the length are set; `corrected` has them cleared.
  */
 export type PrefixReading =
   | { readonly ok: true; readonly prefix: Prefix }
@@ -17,7 +17,7 @@ export type PrefixReading =
 
 const syntaxFault: PrefixReading = { ok: false, fault: "syntax" };
 
-/** Reads `network/length`; the network as `parseAddress` reads it. */
+/** Reads `network/length`; the network like `parseAddress`. */
 export function parsePrefix(text: string): PrefixReading {
   const slash = slashPosition(text);
   if (slash < 0) return syntaxFault;
@@ -30,7 +30,7 @@ export function parsePrefix(text: string): PrefixReading {
   return { ok: true, prefix };
 }
 
-/** Position of the slash before a length of one to three digits, -1 without one: bounded, however long the text is. */
+/** Position of the slash before a length of one to three digits, -1 without one. Bounded, whatever the length of the text. */
 function slashPosition(text: string): number {
   for (let index = text.length - 2; index >= 0 && index >= text.length - 4; index--) {
     if (text.charCodeAt(index) === SLASH) return index;
@@ -55,7 +55,7 @@ export function lengthMax(version: 4 | 6): number {
 }
 
 /**
- * The prefix of that many leading bits of the words; the other bits are cleared.
+ * The prefix of the first `length` bits of the words; the other bits are cleared.
  *
  * @throws RangeError when the length is not an integer within 0–32 or 0–128.
  */
@@ -72,14 +72,14 @@ export function makePrefix(version: 4 | 6, w0: number, w1: number, w2: number, w
   };
 }
 
-/** The prefix of that length that holds the address. */
+/** The prefix of this length that holds the address. */
 export function prefixOf(address: Address, length: number): Prefix {
   return makePrefix(address.version, address.w0, address.w1, address.w2, address.w3, length);
 }
 
-/** A word with its leading `bits` set; all for 32 and above, none for 0 and below. */
+/** A word with its leading `bits` set: all for 32 or more, none for 0 or less. */
 function wordMask(bits: number): number {
-  // Shifts count modulo 32, so the ends stand apart.
+  // Shifts count modulo 32, so both ends are handled separately.
   return bits >= 32 ? -1 : bits <= 0 ? 0 : -1 << (32 - bits);
 }
 
@@ -88,7 +88,7 @@ export function formatPrefix(prefix: Prefix): string {
   return `${formatAddress(prefix)}/${prefix.length}`;
 }
 
-/** Order by version, address, length: a prefix stands before its more-specifics. Negative, 0 or positive. */
+/** Order by version, address, length: a prefix comes before its more-specifics. Negative, 0 or positive. */
 export function comparePrefixes(a: Prefix, b: Prefix): number {
   return compareAddresses(a, b) || a.length - b.length;
 }
@@ -105,7 +105,7 @@ export function containsAddress(prefix: Prefix, address: Address): boolean {
   );
 }
 
-/** Whether `inner` lies in `outer`; an equal prefix does. */
+/** Whether `inner` is in `outer`; also true for an equal prefix. */
 export function containsPrefix(outer: Prefix, inner: Prefix): boolean {
   return inner.length >= outer.length && containsAddress(outer, inner);
 }

@@ -41,7 +41,7 @@ function anyPrefixes(start: Address, end: Address): Prefix[] {
   return prefixes;
 }
 
-/** Zero bits at the end of an IPv6 address, 0–128. */
+/** Number of trailing zero bits of an IPv6 address, 0–128. */
 function alignment({ w0, w1, w2, w3 }: Address): number {
   if (w3 !== 0) return trailingZeros(w3);
   if (w2 !== 0) return 32 + trailingZeros(w2);
@@ -49,7 +49,7 @@ function alignment({ w0, w1, w2, w3 }: Address): number {
   return 96 + trailingZeros(w0);
 }
 
-/** Zero bits at the end of a word, 0–32. */
+/** Number of trailing zero bits of a word, 0–32. */
 function trailingZeros(word: number): number {
   return word === 0 ? 32 : 31 - Math.clz32(word & -word);
 }

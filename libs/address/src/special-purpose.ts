@@ -3,14 +3,14 @@
 import { parsePrefix } from "./prefix.ts";
 import type { Prefix } from "./types.ts";
 
-/** One block of a registry. The longest block that holds an address tells about it. */
+/** One block of a registry. The longest block that holds an address describes it. */
 export interface SpecialPurposeBlock {
   readonly prefix: Prefix;
   /** The registry's name for it, without quotation marks. */
   readonly name: string;
-  /** The RFCs that the registry cites, as `RFC1918`, more than one parted by ", "; published numbers in place of drafts. */
+  /** The RFCs that the registry cites, as `RFC1918`, several separated by ", "; published numbers in place of drafts. */
   readonly rfc: string;
-  /** Null where the registry says N/A or, for deprecated blocks and multicast, nothing. */
+  /** Null if the registry says N/A or, for deprecated blocks and multicast, nothing. */
   readonly globallyReachable: boolean | null;
 }
 

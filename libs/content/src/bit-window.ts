@@ -1,26 +1,26 @@
-/** Bits, most significant first, from a contiguous window of bytes that is refilled between blocks. */
+/** Reads bits, most significant first, from a contiguous window of bytes that is refilled between blocks. */
 
-/** Bytes that may be read past `end`; they are zero, so that a loop can look for the end once per 50 symbols. */
+/** Number of zero bytes that may be read past `end`, so that a loop needs to check the end only once per 50 symbols. */
 const slackBytes = 512;
 
 export class BitWindow {
-  /** Grows to what is appended before it is read. */
+  /** Grows with the data that are appended before they are read. */
   bytes = new Uint8Array(slackBytes);
-  /** Next byte to take into `hold`. */
+  /** Index of the next byte for `hold`. */
   at = 0;
   end = 0;
   /** The lowest `count` bits of `hold` are the next bits. */
   hold = 0;
   count = 0;
-  /** Where in the file `bytes[0]` stands. */
+  /** Offset of `bytes[0]` in the file. */
   #base: number;
 
-  /** @param base  where in the file the first byte that is appended stands. */
+  /** @param base  offset in the file of the first byte that is appended. */
   constructor(base = 0) {
     this.#base = base;
   }
 
-  /** Whole bytes not yet read. */
+  /** Number of whole bytes that are not read yet. */
   get left(): number {
     return this.end - this.at + (this.count >> 3);
   }
@@ -30,17 +30,17 @@ export class BitWindow {
     return (this.at - this.end) * 8 > this.count;
   }
 
-  /** Bits that were read of what was appended. */
+  /** Number of appended bits that were read. */
   get position(): number {
     return this.at * 8 - this.count;
   }
 
-  /** Byte of the file in which the next bit stands. */
+  /** Offset in the file of the byte that contains the next bit. */
   get offset(): number {
     return this.#base + this.at - ((this.count + 7) >> 3);
   }
 
-  /** Puts `chunk` behind what is left. Not to be called after an overrun. */
+  /** Appends `chunk` to the unread bytes. Must not be called after an overrun. */
   append(chunk: Uint8Array): void {
     this.bytes.copyWithin(0, this.at, this.end);
     this.#base += this.at;
@@ -70,7 +70,7 @@ export class BitWindow {
     return ((this.read(16) << 16) | this.read(16)) >>> 0;
   }
 
-  /** Goes on at a bit, of those that were appended. */
+  /** Continues at a bit, counted from the appended data. */
   seek(position: number): void {
     this.at = position >>> 3;
     this.count = 0;

@@ -1,16 +1,18 @@
-/** One block of bzip2: Huffman codes, move-to-front, inverse Burrows-Wheeler transform, run lengths, CRC. What is done once for each byte is WebAssembly. */
+/**
+ * One block of bzip2: Huffman codes, move-to-front, inverse Burrows-Wheeler transform, run lengths, CRC. Work for each byte is done in WebAssembly.
+ */
 
 import type { BitWindow } from "./bit-window.ts";
 import { type Bzip2Loops, bzip2LoopsInstance } from "./bzip2-loops.ts";
 
-/** What is wrong with a block; the stream adds file and offset. */
+/** A fault in a block; the stream adds file and offset. */
 export class BlockError extends Error {}
 
 const codeBitsMax = 20;
 const symbolsMax = 258;
 const codesMax = 6;
 
-/** What `readSymbols` finds. */
+/** Faults that `readSymbols` returns. */
 const faults: Readonly<Record<number, string>> = {
   [-1]: "the block is too long",
   [-2]: "a run is longer than its block",
@@ -21,7 +23,7 @@ const faults: Readonly<Record<number, string>> = {
 
 export class Bzip2Block {
   readonly #loops: Bzip2Loops = bzip2LoopsInstance();
-  // Views of the loops' memory.
+  // Views of the memory of the loops.
   readonly #lengths = this.#view(this.#loops.lengths, symbolsMax);
   readonly #selectors = this.#view(this.#loops.selectors, this.#loops.selectorsMax.value);
   readonly #recent = this.#view(this.#loops.recent, 256);
@@ -33,7 +35,7 @@ export class Bzip2Block {
     return new Uint8Array(this.#loops.memory.buffer, at.value, bytes);
   }
 
-  /** Reads a block behind its mark. @returns its CRC as stored. @param capacity  100,000 × the stream's level. */
+  /** Reads a block after its mark. @returns its CRC as stored. @param capacity  100,000 × the stream's level. */
   read(bits: BitWindow, capacity: number): number {
     this.#crc = bits.read32();
     if (bits.read(1) === 1) throw new BlockError("randomised blocks, written by bzip2 before 0.9.5, are not supported");
@@ -50,7 +52,7 @@ export class Bzip2Block {
     return this.#crc;
   }
 
-  /** Two-level bitmap of the byte values that occur. Fills `#recent` with them. @returns how many. */
+  /** Reads the two-level bitmap of the byte values that occur, and fills `#recent` with them. @returns how many. */
   #readUsedBytes(bits: BitWindow): number {
     const rows = bits.read(16);
     let used = 0;
@@ -65,7 +67,7 @@ export class Bzip2Block {
     return used;
   }
 
-  /** Which code each group of 50 symbols uses: move-to-front, unary. @returns how many groups. */
+  /** Reads the code of each group of 50 symbols: move-to-front, unary. @returns the number of groups. */
   #readSelectors(bits: BitWindow, codeCount: number): number {
     const stored = bits.read(15);
     if (stored === 0) throw new BlockError("a block without selectors");
@@ -76,7 +78,7 @@ export class Bzip2Block {
       const code = order[place]!;
       order.copyWithin(1, 0, place);
       order[0] = code;
-      // Some writers round the number up beyond what a block can use; bzip2 1.0.8 reads and ignores the rest, and so do we.
+      // Some writers round the number up to more than a block can use; bzip2 1.0.8 reads and ignores the rest, as we do.
       if (group < this.#selectors.length) this.#selectors[group] = code;
     }
     return Math.min(stored, this.#selectors.length);
@@ -96,7 +98,7 @@ export class Bzip2Block {
     if (this.#loops.buildCode(code, symbols) === 0) throw new BlockError("a Huffman code has more symbols than its lengths allow");
   }
 
-  /** @returns how many bytes now stand in the last column. */
+  /** @returns the number of bytes in the last column. */
   #readSymbols(window: BitWindow, groups: number, endOfBlock: number, capacity: number): number {
     const { bytes, position, end } = window;
     const from = position >>> 3;
@@ -104,7 +106,7 @@ export class Bzip2Block {
     this.#stored.set(bytes.subarray(from, to));
     this.#stored.fill(0, to - from, to - from + this.#loops.slack.value);
     const size = this.#loops.readSymbols(position & 7, to - from, groups, endOfBlock, capacity);
-    // On faults too: how far it came tells a truncated block from a damaged one.
+    // After a fault too: the position distinguishes a truncated block from a damaged one.
     window.seek(position + this.#loops.bitsRead.value);
     if (size < 0) throw new BlockError(faults[size]);
     return size;
@@ -115,7 +117,7 @@ export class Bzip2Block {
     return this.#loops.isDone() === 1;
   }
 
-  /** Writes what fits into `out` from `start` on, at most 1 MiB. @returns where it stopped. Throws when the block ends and its CRC is wrong. */
+  /** Writes as much as fits into `out` from `start` on, at most 1 MiB. @returns the end position. Throws when the block ends and its CRC is wrong. */
   write(out: Uint8Array, start: number): number {
     const written = this.#loops.undoRuns(Math.min(this.#out.length, out.length - start));
     out.set(this.#out.subarray(0, written), start);

@@ -2,7 +2,7 @@
 
 import { bzip2Loops } from "./bzip2-loops.wasm.ts";
 
-/** What is used here of the engine's WebAssembly, of which TypeScript knows in browsers only. */
+/** The part of the engine's WebAssembly that is used here: TypeScript declares it for browsers only. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
@@ -12,7 +12,7 @@ interface Global {
   readonly value: number;
 }
 
-/** What each does is told at its source. Places are bytes of the memory, which does not grow. */
+/** The source describes each function. Positions are byte offsets in the memory, which does not grow. */
 export interface Bzip2Loops {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly lengths: Global;
@@ -34,7 +34,7 @@ export interface Bzip2Loops {
   checksum(): number;
 }
 
-/** An instance with a memory of its own, 12 MB. */
+/** A new instance with its own memory, 12 MB. */
 export function bzip2LoopsInstance(): Bzip2Loops {
   const module = new WebAssembly.Module(Buffer.from(bzip2Loops, "base64"));
   return new WebAssembly.Instance(module, {}).exports as Bzip2Loops;

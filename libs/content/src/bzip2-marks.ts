@@ -1,4 +1,4 @@
-/** Finds where blocks of bzip2 begin, without decoding: by the 48 bits that stand before each, at any bit of a byte. */
+/** Finds the beginnings of bzip2 blocks without decoding: by the 48-bit mark before each, which may start at any bit of a byte. */
 
 /** π in binary-coded decimal before a block, √π before the end of a stream: the upper and the lower 24 bits. */
 export const marks = { block: [0x314159, 0x265359], end: [0x177245, 0x385090] } as const;
@@ -7,13 +7,13 @@ export const markBits = 48;
 
 export interface Mark {
   readonly kind: MarkKind;
-  /** From the beginning of the bytes. */
+  /** Offset from the beginning of the bytes. */
   readonly bit: number;
 }
 
 const kinds: readonly MarkKind[] = ["block", "end"];
 
-/** What a mark that begins at bit 0 to 7 of a byte makes of the two bytes behind that one: a bit for each kind and place. */
+/** For a mark that begins at bit 0 to 7 of a byte, the values of the next two bytes: a flag for each kind and bit. */
 const secondByte = new Uint16Array(256);
 const thirdByte = new Uint16Array(256);
 for (const [index, kind] of kinds.entries())
@@ -25,8 +25,8 @@ for (const [index, kind] of kinds.entries())
   }
 
 /**
- * The first mark at or behind a bit that lies whole within `end` bytes; null when there is none. What a block holds may look like a
- * mark by chance, once in 2^47 bits.
+ * The first mark at or after a bit that is completely within `end` bytes; null when there is none. The content of a block may look like a mark by
+ * chance, once in 2^47 bits.
  */
 export function findMark(bytes: Uint8Array, fromBit: number, end: number): Mark | null {
   for (let at = fromBit >>> 3; at + 6 <= end; at++) {

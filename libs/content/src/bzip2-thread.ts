@@ -5,20 +5,20 @@ import { BitWindow } from "./bit-window.ts";
 import { BlockError, Bzip2Block } from "./bzip2-block.ts";
 import { markBits } from "./bzip2-marks.ts";
 
-/** From a block's mark on, and up to the next mark. Its bytes go with the message. */
+/** The bytes from a block's mark to the next mark. They are transferred with the message. */
 export interface BlockRequest {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** 0–7: where in the first byte the mark begins. */
+  /** 0–7: the bit of the first byte at which the mark begins. */
   readonly bit: number;
   /** 100,000 × the stream's level. */
   readonly capacity: number;
 }
 
-/** What a block holds; null: it is none, or damaged. */
+/** The content of a block; null: it is not a block, or is damaged. */
 export type BlockReply = {
   readonly chunks: readonly Uint8Array<ArrayBuffer>[];
   readonly crc: number;
-  /** Bit of the request's bytes behind the block. */
+  /** Offset of the bit after the block in the bytes of the request. */
   readonly endBit: number;
 } | null;
 

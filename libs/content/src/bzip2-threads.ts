@@ -1,4 +1,4 @@
-/** bzip2 with its blocks decoded by several threads at once. Whatever is not as expected is left to `bunzip2`, which tells what it is. */
+/** Decodes the blocks of bzip2 in several threads at once. Anything unexpected is left to `bunzip2`, which reports it. */
 
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
@@ -6,22 +6,22 @@ import { type Bzip2State, bunzip2 } from "./bzip2.ts";
 import { bitsAt, findMark, type Mark, markBits } from "./bzip2-marks.ts";
 import type { BlockReply, BlockRequest } from "./bzip2-thread.ts";
 
-/** Threads at most; a reader that works on what they unpack keeps one more core busy. */
+/** Most threads; a reader that processes the output keeps one more core busy. */
 const threadsMax = 4;
-/** Less is unpacked before threads have started. */
+/** Smaller files are decompressed before threads have started. */
 const worthwhileBytes = 2 << 20;
-/** No block that bzip2 writes is longer. */
+/** No block that bzip2 writes is longer than this. */
 const blockBytesMax = 3 << 20;
-/** So that no thread waits for its next one: with what they make, some 2 MiB each. */
+/** Two, so that no thread waits for its next block; with its output, a block takes some 2 MiB. */
 const blocksPerThread = 2;
-/** Of a stream. */
+/** Size of a stream's head. */
 const headBytes = 4;
 const crcBits = 32;
 
 /**
- * Unpacks `stored` as `bunzip2` does: the same bytes up to a damaged block, and the same errors at the same place.
+ * Decompresses `stored` like `bunzip2`: the same bytes up to a damaged block, and the same errors at the same place.
  *
- * Holds at most two blocks a thread besides what is read. Threads end with the iteration.
+ * Holds at most two blocks per thread in addition to the bytes read. Threads end with the iteration.
  */
 export async function* bunzip2InThreads(
   path: string,
@@ -40,7 +40,7 @@ export async function* bunzip2InThreads(
   }
 }
 
-/** What was found and is not yet handed on, in the order of the file. Bits are those of the file. */
+/** Findings that are not passed on yet, in the order of the file. Bits are offsets in the file. */
 type Found =
   | {
       readonly kind: "block";
@@ -50,7 +50,7 @@ type Found =
       readonly reply: Promise<BlockReply>;
     }
   | { readonly kind: "end"; readonly bit: number; readonly crc: number; readonly capacity: number }
-  /** What follows is not understood here. */
+  /** The rest is not understood here. */
   | { readonly kind: "strange"; readonly bit: number; readonly capacity: number };
 
 async function* decode(path: string, window: StoredWindow, pool: readonly BlockThread[]): AsyncGenerator<Uint8Array, void, undefined> {
@@ -80,7 +80,7 @@ async function* decode(path: string, window: StoredWindow, pool: readonly BlockT
   }
 }
 
-/** Looks for marks, and gives each block to a thread as soon as its end is known. */
+/** Looks for marks, and passes each block to a thread as soon as its end is known. */
 async function* find(window: StoredWindow, pool: readonly BlockThread[]): AsyncGenerator<Found, void, undefined> {
   let blocks = 0;
   let head = await readHead(window, 0);
@@ -107,7 +107,7 @@ async function* find(window: StoredWindow, pool: readonly BlockThread[]): AsyncG
   }
 }
 
-/** "BZh1"–"BZh9" and the mark that must follow; null: neither stands there. */
+/** Reads "BZh1"–"BZh9" and the mark that must follow; null: they are not there. */
 async function readHead(window: StoredWindow, byte: number): Promise<{ capacity: number; mark: Mark } | null> {
   const bit = byte * 8;
   if (!(await window.has(byte + headBytes)) || window.bits(bit, 24) !== 0x425a68) return null;
@@ -117,11 +117,11 @@ async function readHead(window: StoredWindow, byte: number): Promise<{ capacity:
   return mark?.bit === bit + 32 ? { capacity: level * 100_000, mark } : null;
 }
 
-/** The part of a file that is being looked at. Offsets are those of the file, in bytes or bits. */
+/** The current part of a file. Offsets are those in the file, in bytes or bits. */
 class StoredWindow {
   readonly #source: AsyncIterator<Uint8Array>;
   #bytes = new Uint8Array(0);
-  /** Where the window begins and ends in `#bytes`, and where `#bytes` begins in the file. */
+  /** Start and end of the window in `#bytes`, and offset of `#bytes` in the file. */
   #from = 0;
   #end = 0;
   #base = 0;
@@ -135,7 +135,7 @@ class StoredWindow {
     return this.#end - this.#from;
   }
 
-  /** Reads on. @returns false at the end of the file. */
+  /** Reads the next chunk. @returns false at the end of the file. */
   async more(): Promise<boolean> {
     if (this.exhausted) return false;
     const { done, value } = await this.#source.next();
@@ -153,7 +153,7 @@ class StoredWindow {
     const left = this.#bytes.subarray(this.#from, this.#end);
     const wanted = 2 * (left.length + length);
     const bytes = this.#bytes.length < wanted ? new Uint8Array(wanted) : this.#bytes;
-    // Within one array the bytes move as if they were copied first.
+    // Works within one array too: `set` handles overlapping ranges.
     bytes.set(left);
     this.#bytes = bytes;
     this.#base += this.#from;
@@ -161,13 +161,13 @@ class StoredWindow {
     this.#from = 0;
   }
 
-  /** Whether the file has so many bytes. */
+  /** Whether the file has at least this many bytes. */
   async has(bytes: number): Promise<boolean> {
     while (this.#base + this.#end < bytes) if (!(await this.more())) return false;
     return true;
   }
 
-  /** The first mark at or behind a bit, null when none comes within the length of a block. */
+  /** The first mark at or after a bit; null when there is none within the length of a block. */
   async mark(bit: number): Promise<Mark | null> {
     for (let from = bit; ; ) {
       const found = findMark(this.#bytes, from - this.#base * 8, this.#end);
@@ -182,17 +182,17 @@ class StoredWindow {
     return bitsAt(this.#bytes, bit - this.#base * 8, count);
   }
 
-  /** The bytes in which these bits stand. */
+  /** The bytes that contain these bits. */
   copy(fromBit: number, endBit: number): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(Math.floor(fromBit / 8) - this.#base, Math.ceil(endBit / 8) - this.#base);
   }
 
-  /** What stands before this byte is not asked for any more. */
+  /** Drops the bytes before this one. */
   release(byte: number): void {
     this.#from = byte - this.#base;
   }
 
-  /** All from this byte to the end of the file. */
+  /** All bytes from this one to the end of the file. */
   async *rest(byte: number): AsyncGenerator<Uint8Array, void, undefined> {
     yield this.#bytes.slice(byte - this.#base, this.#end);
     for (let next = await this.#source.next(); !next.done; next = await this.#source.next()) yield next.value;
@@ -203,7 +203,7 @@ class StoredWindow {
   }
 }
 
-/** Decodes blocks in the order in which it is given them. */
+/** Decodes blocks in the order of the requests. */
 class BlockThread {
   readonly #worker: Worker;
   readonly #waiting: ((reply: BlockReply) => void)[] = [];
@@ -213,7 +213,7 @@ class BlockThread {
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     this.#worker = new Worker(new URL(`./bzip2-thread.${extension}`, import.meta.url));
     this.#worker.on("message", (reply: BlockReply) => this.#waiting.shift()?.(reply));
-    // One that fails has decoded nothing of what it still had: that is then decoded here.
+    // A failed thread decodes none of its remaining blocks: they are then decoded here.
     this.#worker.on("error", () => void this.end());
     this.#worker.on("exit", () => void this.end());
   }

@@ -1,4 +1,4 @@
-/** bzip2, of any number of streams (as pbzip2 and lbzip2 write), with every checksum verified. */
+/** bzip2 with any number of streams (as pbzip2 and lbzip2 write), with every checksum verified. */
 
 import { BitWindow } from "./bit-window.ts";
 import { BlockError, Bzip2Block } from "./bzip2-block.ts";
@@ -6,22 +6,22 @@ import { marks } from "./bzip2-marks.ts";
 import { ContentError } from "./content-error.ts";
 
 const chunkBytes = 1 << 20;
-/** No block that bzip2 writes takes more: 900,001 symbols of 20 bits, selectors, code lengths. A block is decoded when so much is at hand. */
+/** No block that bzip2 writes takes more: 900,001 symbols of 20 bits, selectors, code lengths. A block is decoded when this much is available. */
 const blockBytesMax = 3 << 20;
 
-/** The place of a mark inside a stream, to go on from there. */
+/** The position of a mark inside a stream, from which decoding can continue. */
 export interface Bzip2State {
-  /** Byte of the file at which `stored` begins, and the bit of it at which the mark does. */
+  /** Offset in the file at which `stored` begins, and the bit in that byte at which the mark begins. */
   readonly offset: number;
   readonly bit: number;
   /** 100,000 × the stream's level. */
   readonly capacity: number;
-  /** Of the stream's blocks so far. */
+  /** Combined CRC of the stream's blocks so far. */
   readonly combined: number;
 }
 
 /**
- * Unpacks `stored`; `path` is for messages. Truncation, damage and trailing bytes are ContentErrors.
+ * Decompresses `stored`; `path` is for messages. Truncation, damage and trailing bytes are ContentErrors.
  *
  * @param from  null: at the beginning of the file.
  */
@@ -78,7 +78,7 @@ export async function* bunzip2(
       await refill();
     }
   } catch (error) {
-    // For readers that use what stands before the fault. Its end may be of the damaged block.
+    // For readers that use the data before the fault. The last bytes may come from the damaged block.
     if (filled > 0) yield out.subarray(0, filled);
     throw failure(error);
   } finally {
@@ -87,7 +87,7 @@ export async function* bunzip2(
   if (filled > 0) yield out.subarray(0, filled);
 }
 
-/** "BZh1"–"BZh9". @returns the most bytes that a block holds before its run lengths are undone. */
+/** Reads "BZh1"–"BZh9". @returns the most bytes that a block holds before its run lengths are undone. */
 function readStreamHead(bits: BitWindow, first: boolean, exhausted: boolean, path: string): number {
   const offset = bits.offset;
   const magic = bits.read(24);
@@ -98,7 +98,7 @@ function readStreamHead(bits: BitWindow, first: boolean, exhausted: boolean, pat
   throw new ContentError("trailing", path, offset, "the bzip2 data are followed by bytes that are not another stream");
 }
 
-/** True before a block, false before the end of the stream. */
+/** Returns true for the mark of a block, false for that of the end of the stream. */
 function readMark(bits: BitWindow): boolean {
   const mark = bits.read(24);
   const rest = bits.read(24);

@@ -1,10 +1,10 @@
-/** gzip (RFC 1952), of any number of members. */
+/** gzip (RFC 1952) with any number of members. */
 
 import { createGunzip } from "node:zlib";
 import { ContentError, codeOf } from "./content-error.ts";
 import { Fed, streamOptions, through } from "./zlib-stream.ts";
 
-/** Unpacks `stored`; `path` is for messages. Truncation, damage and trailing bytes are ContentErrors. */
+/** Decompresses `stored`; `path` is for messages. Truncation, damage and trailing bytes are ContentErrors. */
 export async function* gunzip(path: string, stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const unpack = createGunzip(streamOptions);
   const fed = new Fed();
@@ -14,11 +14,11 @@ export async function* gunzip(path: string, stored: AsyncIterable<Uint8Array>): 
     if (fed.failure !== null) throw fed.failure;
     if (codeOf(cause) === "Z_BUF_ERROR")
       throw new ContentError("truncated", path, unpack.bytesWritten, "the gzip data end early", { cause });
-    // The file began with a gzip header, so a wrong one stands behind a whole member. zlib has no code of its own for it.
+    // The file began with a gzip header, so the wrong one comes after a complete member. zlib has no separate code for this.
     if (String(cause).includes("incorrect header check")) throw trailing(path, unpack.bytesWritten);
     throw new ContentError("damaged", path, unpack.bytesWritten, "the gzip data are damaged", { cause });
   }
-  // zlib stops without a word before zeros.
+  // zlib stops silently before zeros.
   if (unpack.bytesWritten < fed.bytes) throw trailing(path, unpack.bytesWritten);
 }
 

@@ -1,4 +1,4 @@
-/** Opens a file whatever its compression, which is told by its first bytes and never by its name. */
+/** Opens a file of any compression, which is recognised by its first bytes and never by its name. */
 
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -12,19 +12,19 @@ export type Compression = "none" | "gzip" | "bzip2" | "zstd";
 export interface Content {
   readonly path: string;
   readonly compression: Compression;
-  /** Bytes of the file as it is stored that have been read so far: the base of progress and ETA. */
+  /** Bytes of the stored file that have been read so far: the base of progress and ETA. */
   readonly bytesRead: number;
-  /** Decompressed chunks of up to 1 MiB, pulled: nothing is read ahead without bound. Iterate once; leaving early closes the file. */
+  /** Decompressed chunks of up to 1 MiB, pulled: nothing is read ahead without limit. Iterate once; leaving early closes the file. */
   readonly stream: AsyncIterable<Uint8Array>;
 }
 
 const readBytes = 1 << 20;
-/** What a file is read by at its end. A small file takes no 1 MiB: so much more garbage brings a collection of all of it sooner. */
+/** Size of the last read of a file, at least. A small file does not take 1 MiB, as more garbage leads to more garbage collections. */
 const leastReadBytes = 1 << 16;
-/** Enough of a file to tell its compression. */
+/** Enough bytes to recognise the compression. */
 const headBytes = 8;
 
-/** Compressions that are recognised in order to be refused with a word instead of being read as garbage. */
+/** Compressions that are recognised only to be refused with a message, instead of being read as garbage. */
 const refused: readonly (readonly [name: string, magic: readonly number[]])[] = [
   ["xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
   ["zip", [0x50, 0x4b, 0x03, 0x04]],
@@ -32,9 +32,9 @@ const refused: readonly (readonly [name: string, magic: readonly number[]])[] = 
 ];
 
 /**
- * @param onRead  sees every chunk of the file as it is stored, in order (for a digest); it must not keep or change it.
- * @throws ContentError `unreadable` or `unsupported` at once; the stream throws it with what it meets later. A pipe or a device is unreadable:
- *   to open one may block the process until somebody writes, and it may have no end.
+ * @param onRead  gets every chunk of the stored file, in order (for a digest); it must not keep or change it.
+ * @throws ContentError `unreadable` or `unsupported` at once; the stream throws it for later faults. A pipe or a device is unreadable: opening one
+ * may block the process until somebody writes, and it may have no end.
  */
 export function openContent(path: string, onRead?: (stored: Uint8Array) => void): Content {
   const compression = compressionOf(path, readHead(path));
@@ -46,7 +46,7 @@ export function openContent(path: string, onRead?: (stored: Uint8Array) => void)
     };
     try {
       const stat = await file.stat().catch(explained);
-      // What is no file, such as a pipe, does not tell how much it has.
+      // Anything other than a file has no known size.
       const size = stat.isFile() ? stat.size : Number.POSITIVE_INFINITY;
       for (;;) {
         const buffer = Buffer.allocUnsafeSlow(Math.min(readBytes, Math.max(size - bytesRead, leastReadBytes)));
@@ -72,10 +72,10 @@ export function openContent(path: string, onRead?: (stored: Uint8Array) => void)
 }
 
 /**
- * What stands behind `stored`, which can be read once only: standard input, a body of HTTP. Iterate once.
+ * The decompressed content of `stored`, which can be read only once: standard input, or an HTTP body. Iterate once.
  *
- * @param name  what messages call it.
- * The stream throws ContentError as that of `openContent`, `unsupported` and `unreadable` too.
+ * @param name  name of the input in messages.
+ * The stream throws ContentError like that of `openContent`, including `unsupported` and `unreadable`.
  */
 export async function* unpackStream(name: string, stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const chunks = stored[Symbol.asyncIterator]();
@@ -108,11 +108,11 @@ function unpacked(path: string, compression: Compression, stored: AsyncGenerator
   }
 }
 
-/** Told by the first bytes. Throws ContentError `unsupported`. */
+/** Recognises the compression by the first bytes. Throws ContentError `unsupported`. */
 function compressionOf(path: string, head: Uint8Array): Compression {
   const startsWith = (magic: readonly number[]) => magic.every((byte, index) => head[index] === byte);
   if (startsWith([0x1f, 0x8b])) return "gzip";
-  // "BZh" alone could begin a text; the level and the first byte of either block mark settle it.
+  // "BZh" alone could begin a text; the level and the first byte of either mark decide.
   if (
     startsWith([0x42, 0x5a, 0x68]) &&
     head[3]! >= 0x31 &&
@@ -141,7 +141,7 @@ function readHead(path: string): Uint8Array {
   } catch (cause) {
     throw unreadable(path, 0, cause);
   }
-  // A folder says so itself when it is read.
+  // A folder is reported when it is read.
   if (!found.isFile() && !found.isDirectory())
     throw new ContentError("unreadable", path, 0, "the file cannot be read: it is a pipe, a socket or a device");
   try {

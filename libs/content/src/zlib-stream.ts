@@ -1,29 +1,32 @@
-/** Runs stored bytes through a decompressor of node:zlib, which works on a thread of its own: the next chunk is unpacked while this one is looked at. */
+/**
+ * Runs stored bytes through a decompressor of node:zlib, which works on a thread of its own: the next chunk is decompressed while the reader
+ * processes this one.
+ */
 
 import { once } from "node:events";
 import type { Transform } from "node:stream";
 
-/** A decompressor of node:zlib; `bytesWritten` are the stored bytes that it took. */
+/** A decompressor of node:zlib; `bytesWritten` is the number of stored bytes that it used. */
 export type Decompressor = Transform & { readonly bytesWritten: number };
 
 export const chunkBytes = 1 << 20;
 /**
- * zlib may have four chunks ready: with one it would wait for the reader. They count, and come, one by one in object mode;
- * else Node copies what is ready into one.
+ * zlib may prepare four chunks: with one it would wait for the reader. Object mode counts and returns chunks one by one; otherwise Node copies all
+ * prepared chunks into one.
  */
 export const streamOptions = { chunkSize: chunkBytes, readableObjectMode: true, readableHighWaterMark: 4 };
 
-/** What went in. */
+/** The input of a decompressor. */
 export class Fed {
-  /** Handed to the decompressor, taken or not. */
+  /** Number of bytes passed to the decompressor, used or not. */
   bytes = 0;
-  /** The chunk handed over last, and one fetched behind it that was not. */
+  /** The chunk that was passed last, and one that was fetched after it and not passed. */
   last: Uint8Array | null = null;
   unused: Uint8Array | null = null;
-  /** Why the source failed. */
+  /** The reason why the source failed. */
   failure: unknown = null;
 
-  /** What the decompressor, which has ended, left of all that. */
+  /** The input that the decompressor, which has ended, did not use. */
   rest({ bytesWritten }: Decompressor): Uint8Array[] {
     const left = this.bytes - bytesWritten;
     const tail = this.last === null || left === 0 ? [] : [this.last.subarray(this.last.length - left)];
@@ -31,7 +34,7 @@ export class Fed {
   }
 }
 
-/** Unpacked chunks, in order. Ends where the compressed data end, which need not be where `stored` does; throws as the decompressor does. */
+/** Decompressed chunks, in order. Ends where the compressed data end, which may be before the end of `stored`; throws the decompressor's errors. */
 export async function* through(
   unpack: Decompressor,
   stored: AsyncIterable<Uint8Array>,
@@ -52,9 +55,9 @@ export async function* through(
   }
 }
 
-/** Writes everything into `unpack`, one chunk ahead of it. A failure of `stored` destroys it, and stands in `fed`. */
+/** Writes everything to `unpack`, one chunk ahead of it. If `stored` fails, `unpack` is destroyed, and `fed.failure` has the error. */
 async function feed(unpack: Decompressor, stored: AsyncIterable<Uint8Array>, fed: Fed, reader: { asks: () => void }): Promise<void> {
-  // zlib never calls back for a chunk in which it found trailing bytes, nor for one at hand when it is destroyed.
+  // zlib never calls back for a chunk in which it found trailing bytes, or for a chunk in progress when it is destroyed.
   const closed = once(unpack, "close").catch(() => undefined);
   let written: Promise<unknown> = Promise.resolve();
   try {
@@ -69,7 +72,7 @@ async function feed(unpack: Decompressor, stored: AsyncIterable<Uint8Array>, fed
       written = Promise.race([new Promise((resolve) => unpack.write(chunk, resolve)), closed]);
     }
     await written;
-    // The end may tell of truncation, and an error throws away what has not been fetched.
+    // Ending the input may reveal truncation, and that error discards chunks that are not fetched yet.
     while (unpack.readableLength > 0 && !unpack.destroyed) {
       const asked = new Promise<void>((resolve) => {
         reader.asks = resolve;

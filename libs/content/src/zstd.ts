@@ -1,4 +1,4 @@
-/** Zstandard (RFC 8878), of any number of frames (as pzstd writes), skippable ones among them. Dictionaries are not read. */
+/** Zstandard (RFC 8878) with any number of frames (as pzstd writes), including skippable ones. Dictionaries are not supported. */
 
 import { createZstdDecompress } from "node:zlib";
 import { ContentError, codeOf } from "./content-error.ts";
@@ -8,10 +8,13 @@ import { Fed, streamOptions, through } from "./zlib-stream.ts";
 const frameMagic = 0xfd2fb528;
 const skippableMagic = 0x184d2a50;
 const headBytes = 8;
-/** A reader checks its limits when content arrives, so it could not stop a file of empty frames. pzstd writes one skippable frame for each frame with content. */
+/**
+ * A reader checks its limits when content arrives, so it could not stop a file of empty frames. pzstd writes one skippable frame for each frame with
+ * content.
+ */
 const emptyFramesMax = 1_000;
 
-/** The stored bytes, of which some can be given back. Not closed by those who read it in turn. */
+/** The stored bytes, some of which can be given back. Frames are read from it in turn, and do not close it. */
 class Source implements AsyncIterable<Uint8Array> {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #back: Uint8Array[] = [];
@@ -29,7 +32,7 @@ class Source implements AsyncIterable<Uint8Array> {
     this.#back = [...chunks.filter(({ length }) => length > 0), ...this.#back];
   }
 
-  /** Up to `length` bytes, which stay. */
+  /** Returns up to `length` bytes without removing them. */
   async peek(length: number): Promise<Uint8Array> {
     const pieces: Uint8Array[] = [];
     for (let had = 0; had < length; ) {
@@ -43,7 +46,7 @@ class Source implements AsyncIterable<Uint8Array> {
     return all.subarray(0, length);
   }
 
-  /** @returns how many of `length` bytes were not there any more. */
+  /** @returns how many of `length` bytes were missing. */
   async skip(length: number): Promise<number> {
     let left = length;
     while (left > 0) {
@@ -64,12 +67,12 @@ class Source implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Unpacks `stored`; `path` is for messages. Truncation, damage, trailing bytes and too many empty frames in a row are ContentErrors. */
+/** Decompresses `stored`; `path` is for messages. Truncation, damage, trailing bytes and too many empty frames in a row are ContentErrors. */
 export async function* unzstd(path: string, stored: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const source = new Source(stored);
-  /** Where the frame at hand begins. */
+  /** Offset of the current frame. */
   let offset = 0;
-  /** Frames in a row without content. */
+  /** Number of consecutive frames without content. */
   let empty = 0;
   try {
     for (;;) {
@@ -99,7 +102,7 @@ export async function* unzstd(path: string, stored: AsyncIterable<Uint8Array>): 
 }
 
 interface FrameRead {
-  /** Of the whole frame. */
+  /** Size of the whole frame. */
   readonly storedBytes: number;
   readonly hasContent: boolean;
 }

@@ -1,4 +1,4 @@
-/** Sorted prefix columns: their form, and the error that tells what breaks it. */
+/** Sorted prefix columns: their form, and the error for columns that violate it. */
 
 /** `address[i]/length[i]`; addresses are unsigned. */
 export interface Ipv4Columns {
@@ -13,17 +13,17 @@ export interface Ipv6Columns {
 }
 
 /**
- * A set of prefixes: each family strictly ascending by (address, length), bits past the length 0. That order is the
- * preorder of the trie: a prefix stands before all its more-specifics, and they follow it without a gap.
+ * A set of prefixes: each family strictly ascending by (address, length), bits past the length 0. That order is the preorder of the trie: a prefix
+ * comes before all its more-specifics, which follow it without a gap.
  *
- * Arrays may be views over any buffer, such as a snapshot file's; they are read in place and must not change.
+ * Arrays may be views of any buffer, such as that of a snapshot file; they are read in place and must not change.
  */
 export interface PrefixColumns {
   readonly ipv4: Ipv4Columns;
   readonly ipv6: Ipv6Columns;
 }
 
-/** `columns`: the arrays of a family differ in length. The others are of the prefix at the index. */
+/** `columns`: the arrays of a family differ in length. Other faults concern the prefix at the index. */
 export type PrefixFault = "columns" | "length" | "host-bits" | "duplicate" | "order";
 
 const sentences: Readonly<Record<PrefixFault, string>> = {

@@ -1,17 +1,17 @@
-/** IPv4 longest match in little memory: an index on the upper bits into the sorted run, then a search and a walk up. */
+/** IPv4 longest match with little memory: an index by the upper bits into the sorted entries, then a search and a walk up. */
 // Indices stay below the arrays' lengths, so `!` on an element only drops `undefined` from its type.
 
 import type { Ipv4Columns } from "./columns.ts";
 import { sharedUint32 } from "./words.ts";
 
-/** 256 KiB of index at most. */
+/** Limits the index to 256 KiB. */
 const bitsMax = 16;
 
 export interface Ipv4Compact {
   readonly form: "compact";
-  /** How far to shift an address right to get its slot; 16 for all but small sets. */
+  /** Number of bits to shift an address right to get its slot; 16 except for small sets. */
   readonly shift: number;
-  /** Per slot the first entry at or above it; one more at the end. */
+  /** For each slot the first entry at or above it; one more item at the end. */
   readonly start: Uint32Array;
 }
 

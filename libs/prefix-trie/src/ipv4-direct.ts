@@ -1,19 +1,19 @@
-/** IPv4 longest match by two reads: a slot per /24, and a group of 256 for each /24 that holds longer prefixes (DIR-24-8). */
+/** IPv4 longest match with two reads: a slot per /24, and a group of 256 for each /24 that holds longer prefixes (DIR-24-8). */
 // Indices stay below the arrays' lengths, so `!` on an element only drops `undefined` from its type.
 
 import type { Ipv4Columns } from "./columns.ts";
 import { sharedInt32 } from "./words.ts";
 
 /**
- * From this many IPv4 prefixes on the table is worth its 64 MiB: a full routing table has more, a table of allocations,
- * VRPs or observations fewer.
+ * With at least this many IPv4 prefixes the table is worth its 64 MiB: a full routing table has more, a table of allocations, VRPs or observations
+ * fewer.
  */
 export const ipv4DirectMin = 524_288;
 
-/** Above this many groups (64 MiB of them) the compact form is chosen unless "direct" is asked for. */
+/** With more groups than this (64 MiB) the compact form is chosen, unless "direct" is requested. */
 export const ipv4GroupsMax = 65_536;
 
-/** Values: entry + 1; 0 = no match; in `slots` below 0: the complement of a group's number. */
+/** Values: entry + 1; 0 = no match; a negative value in `slots` is the complement of a group's number. */
 export interface Ipv4Direct {
   readonly form: "direct";
   /** 2^24, by the upper 24 bits. */
@@ -22,7 +22,7 @@ export interface Ipv4Direct {
   readonly groups: Int32Array;
 }
 
-/** How many /24s hold prefixes longer than /24. */
+/** Number of /24s that hold prefixes longer than /24. */
 export function countIpv4Groups({ address, length }: Ipv4Columns): number {
   let groups = 0;
   let last = -1;
@@ -37,8 +37,8 @@ export function countIpv4Groups({ address, length }: Ipv4Columns): number {
 }
 
 /**
- * Builds the table in one sweep over the sorted prefixes: each slot is written once, and pages that no prefix holds are
- * never touched. `parent` is the links' array.
+ * Builds the table in one sweep over the sorted prefixes: each slot is written once, and pages without prefixes are never touched. `parent` is the
+ * array of `Links`.
  */
 export function buildIpv4Direct(columns: Ipv4Columns, parent: Int32Array): Ipv4Direct {
   const { address, length } = columns;
@@ -51,7 +51,7 @@ export function buildIpv4Direct(columns: Ipv4Columns, parent: Int32Array): Ipv4D
     const base = ~slots[slot]! * 256;
     for (let low = from; low < to; low++) groups[base + low] = value;
   };
-  // `to` may be 2^32, whose signed slot is 0: hence divisions.
+  // Divisions, as `to` may be 2^32, which a signed shift turns into 0.
   const paint = (from: number, to: number, value: number): void => {
     if (from >= to) return;
     const last = Math.floor(to / 256);
@@ -61,13 +61,13 @@ export function buildIpv4Direct(columns: Ipv4Columns, parent: Int32Array): Ipv4D
       return;
     }
     if ((from & 255) !== 0) paintGroup(slot++, from & 255, 256, value);
-    // Most ranges are a few slots, shorter than a call of fill.
+    // Most ranges have few slots, for which a call of fill would take longer.
     if (last - slot > 64) slots.fill(value, slot, last);
     else while (slot < last) slots[slot++] = value;
     if ((to & 255) !== 0) paintGroup(last, 0, to & 255, value);
   };
 
-  // Everything below `cursor` is painted; `open` and its parents are the prefixes that go on from there.
+  // Everything below `cursor` is painted; `open` and its parents are the prefixes that continue from there.
   let cursor = 0;
   let open = -1;
   for (let entry = 0; entry <= address.length; entry++) {

@@ -1,20 +1,20 @@
-/** IPv6 index of the first 32 bits, in steps of 16, 8 and 8; longer prefixes of one /32 are a run that is searched. */
+/** IPv6 index of the first 32 bits, in steps of 16, 8 and 8; longer prefixes of one /32 form a run that is searched. */
 // Indices stay below the arrays' lengths, so `!` on an element only drops `undefined` from its type.
 
 import type { Ipv6Columns } from "./columns.ts";
 import { sharedInt32, sharedUint32 } from "./words.ts";
 
-/** Below this many IPv6 prefixes there is no index: a search of them all takes no more steps than it saves. */
+/** With fewer IPv6 prefixes than this there is no index: searching all of them takes no more steps than the index would save. */
 const indexedMin = 1024;
 
 /**
- * Values: IPv6 index + 1 of the longest match within the first 32 bits; 0 = no match; below 0 the complement of a page's
- * number or, at the last step, of a run's. All arrays are empty for small sets.
+ * Values: IPv6 index + 1 of the longest match within the first 32 bits; 0 = no match; a negative value is the complement of a page's number or, at
+ * the last step, of a run's. All arrays are empty for small sets.
  */
 export interface Ipv6Index {
   /** 2^16, by the upper 16 bits. */
   readonly root: Int32Array;
-  /** 256 per page, by the next 8 bits; made only where a prefix is longer. */
+  /** 256 per page, by the next 8 bits; there is a page only where a prefix is longer. */
   readonly pages: Int32Array;
   /** First IPv6 index and one past the last, per /32 that holds longer prefixes. */
   readonly runs: Uint32Array;
@@ -23,7 +23,7 @@ export interface Ipv6Index {
 }
 
 /**
- * Builds the index in one sweep over the sorted prefixes. `parent` is the links' array, whose IPv6 part begins at `offset`.
+ * Builds the index in one sweep over the sorted prefixes. `parent` is the array of `Links`; its IPv6 part begins at `offset`.
  *
  * Size: 256 KiB, 1 KiB per /16 and per /24 that holds longer prefixes, 8 bytes per /32 that does, 4 bytes per prefix.
  */
@@ -62,7 +62,7 @@ export function buildIpv6Index(columns: Ipv6Columns, parent: Int32Array, offset:
     }
   };
 
-  // Everything below `cursor` is painted; `open` and its parents are the prefixes of at most 32 bits that go on from there.
+  // Everything below `cursor` is painted; `open` and its parents are the prefixes of at most 32 bits that continue from there.
   let cursor = 0;
   let open = -1;
   for (let index = 0; index <= length.length; ) {
@@ -81,7 +81,7 @@ export function buildIpv6Index(columns: Ipv6Columns, parent: Int32Array, offset:
       open = index++;
       continue;
     }
-    // All that share these 32 bits and stand here are longer: they are the run.
+    // All remaining prefixes with these 32 bits are longer: they form the run.
     const first = index;
     while (index < length.length && words[index * 4] === start) index++;
     runs[runCount * 2] = first;
@@ -92,7 +92,7 @@ export function buildIpv6Index(columns: Ipv6Columns, parent: Int32Array, offset:
   return { root, pages, runs, second };
 }
 
-/** How many blocks of `bits` (at most 32) hold prefixes longer than that. */
+/** Number of blocks of `bits` (at most 32) bits that hold longer prefixes. */
 function countBlocks({ words, length }: Ipv6Columns, bits: number): number {
   let blocks = 0;
   let last = -1;

@@ -1,10 +1,10 @@
-/** Parent links and subtree ends of sorted prefixes, in one pass that also checks them. */
+/** Parent links and subtree ends of sorted prefixes, built and checked in one pass. */
 // Indices stay below the arrays' lengths, so `!` on an element only drops `undefined` from its type.
 
 import { type Ipv4Columns, type Ipv6Columns, type PrefixColumns, PrefixOrderError } from "./columns.ts";
 import { netmask, sharedInt32, sharedUint32, wordMask } from "./words.ts";
 
-/** Per entry, both families in one numbering. */
+/** For each entry; both families in one numbering. */
 export interface Links {
   /** The next less specific entry, -1 when there is none. */
   readonly parent: Int32Array;
@@ -13,7 +13,7 @@ export interface Links {
 }
 
 /**
- * Links every entry. Throws `PrefixOrderError` at the first prefix that is out of form.
+ * Links every entry. Throws `PrefixOrderError` at the first invalid prefix.
  *
  * Cost: one step per entry, each entry entered and left once; 8 bytes per entry.
  */
@@ -29,7 +29,7 @@ export function linkPrefixes({ ipv4, ipv6 }: PrefixColumns): Links {
   return links;
 }
 
-// The entries open at a point are `open` and its parents: the links are their own stack.
+// The open entries at a point are `open` and its parents: the links themselves are the stack.
 function linkIpv4({ address, length }: Ipv4Columns, { parent, end }: Links): void {
   let open = -1;
   for (let entry = 0; entry < address.length; entry++) {

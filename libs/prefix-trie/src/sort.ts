@@ -1,4 +1,4 @@
-/** Sorts prefixes into the columns that a trie is built from, by radix passes over arrays of numbers. */
+/** Sorts prefixes into the columns of a trie, by radix passes over arrays of numbers. */
 // Indices stay below the arrays' lengths, so `!` on an element only drops `undefined` from its type.
 
 import type { Prefix } from "@netfacts/address";
@@ -8,15 +8,15 @@ import { sharedUint8, sharedUint32 } from "./words.ts";
 export interface SortedPrefixes {
   /** Unique and ascending, in SharedArrayBuffers. */
   readonly columns: PrefixColumns;
-  /** Per entry of the trie (IPv4 before IPv6) the position of its prefix in the input; the first one's of equals. */
+  /** For each entry of the trie (IPv4 before IPv6) the position of its prefix in the input; for equal prefixes, that of the first one. */
   readonly order: Uint32Array;
 }
 
 /**
- * Sorts prefixes and drops repeated ones. Bits past a length are kept as they are; `PrefixTrie.build` refuses them.
+ * Sorts prefixes and drops repeated ones. Bits past a length are kept; `PrefixTrie.build` refuses them.
  *
- * Cost: linear, at most 5 steps per IPv4 and 17 per IPv6 prefix; about 25 bytes per prefix while it runs. The objects are
- * read once and not kept, so a generator may make them one by one.
+ * Cost: linear, at most 5 steps per IPv4 and 17 per IPv6 prefix; about 25 bytes per prefix while it runs. The objects are read once and not kept, so
+ * a generator may create them one by one.
  */
 export function sortPrefixes(prefixes: Iterable<Prefix>): SortedPrefixes {
   const ipv4 = new Unsorted(1);
@@ -78,7 +78,7 @@ class Unsorted {
     return { words, length, order };
   }
 
-  /** Item numbers ascending by (words, length); equals in input order, as each pass keeps it. */
+  /** Item numbers ascending by (words, length); equal items in input order, as each pass keeps it. */
   #ascending(): Uint32Array {
     const width = this.#wordCount;
     let items = new Uint32Array(this.#count);
@@ -114,8 +114,8 @@ class Unsorted {
 }
 
 /**
- * Writes `items` into `into`, ascending by one byte of each item's key and otherwise in the order they had. False, and
- * nothing written, when that byte is the same everywhere, which is common, as most prefixes end in zeros.
+ * Writes `items` to `into`, ascending by one byte of each item's key and otherwise in their previous order. Returns false, and writes nothing, when
+ * that byte is the same in all keys, which is frequent, as most prefixes end in zeros.
  */
 function sortByDigit(
   items: Uint32Array,

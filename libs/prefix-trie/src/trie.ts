@@ -11,21 +11,21 @@ import { netmask, wordMask } from "./words.ts";
 
 export interface PrefixTrieOptions {
   /**
-   * "direct": 64 MiB and 1 KiB per /24 that holds longer prefixes; two reads per match. "compact": 256 KiB at most; a
-   * search and a walk per match. Left out: direct from `ipv4DirectMin` IPv4 prefixes on, where groups stay within `ipv4GroupsMax`.
+   * "direct": 64 MiB and 1 KiB per /24 that holds longer prefixes; two reads per match. "compact": at most 256 KiB; a search and a walk per match.
+   * Default: direct if there are at least `ipv4DirectMin` IPv4 prefixes and at most `ipv4GroupsMax` groups.
    */
   readonly ipv4?: "direct" | "compact";
 }
 
 /**
- * What a trie is made of: plain data that `structuredClone` and `postMessage` take. All that `build` makes lies in
- * SharedArrayBuffers, so posting it copies nothing; `columns` are the caller's own and are shared if their buffers are.
+ * The parts of a trie: plain data for `structuredClone` and `postMessage`. All arrays from `build` are in SharedArrayBuffers, so posting them copies
+ * nothing; `columns` are the caller's own and are shared if their buffers are.
  */
 export interface PrefixTrieParts {
   readonly columns: PrefixColumns;
-  /** Per entry the next less specific one, -1 at the top. */
+  /** For each entry the next less specific one, -1 at the top. */
   readonly parent: Int32Array;
-  /** Per entry one past its last more specific. */
+  /** For each entry the number after its last more specific one. */
   readonly end: Uint32Array;
   readonly ipv4: Ipv4Direct | Ipv4Compact;
   readonly ipv6: Ipv6Index;
@@ -55,7 +55,7 @@ export class PrefixTrie {
   readonly ipv4Count: number;
   readonly ipv6Count: number;
 
-  // The arrays of `parts`, one step away. An array that the chosen form lacks is empty.
+  // The arrays of `parts`, without an indirection. An array that the chosen form lacks is empty.
   readonly #address: Uint32Array;
   readonly #length4: Uint8Array;
   readonly #words: Uint32Array;
@@ -108,7 +108,7 @@ export class PrefixTrie {
     return new PrefixTrie({ columns, parent, end, ipv4, ipv6 });
   }
 
-  /** Wraps the `parts` of a trie, as another thread posted them. Nothing is computed, copied or checked. */
+  /** Wraps the `parts` of a trie, for example from another thread. Nothing is computed, copied or checked. */
   static fromParts(parts: PrefixTrieParts): PrefixTrie {
     return new PrefixTrie(parts);
   }
@@ -133,8 +133,8 @@ export class PrefixTrie {
   /**
    * The most specific entry that holds the IPv6 address.
    *
-   * Cost: one to three reads where no prefix of the address' /32 is longer, else also a search of that /32's entries and
-   * a walk up to the match; without an index (small sets) a search of all.
+   * Cost: one to three reads if no prefix of the address' /32 is longer, otherwise also a search of that /32's entries and a walk up to the match;
+   * without an index (small sets) a search of all.
    */
   longestIpv6(w0: number, w1: number, w2: number, w3: number): number {
     if (this.#root.length === 0) return this.#searchIpv6(0, this.ipv6Count, w0 >>> 0, w1 >>> 0, w2 >>> 0, w3 >>> 0);
@@ -142,7 +142,7 @@ export class PrefixTrie {
   }
 
   /**
-   * `longest` of every address of a list, into as many `entries`. Costs less than one after the other where the index lies in no
+   * `longest` of every address of a list, written to `entries`, which has the same length. Costs less than single lookups if the index is not in a
    * near cache, as the reads of one step do not wait for each other.
    */
   longestOfList(list: AddressList, entries: Int32Array): void {
@@ -171,7 +171,7 @@ export class PrefixTrie {
   }
 
   /**
-   * The most specific entry equal to the prefix or covering it; with `parent`, the whole chain of those that cover it.
+   * The most specific entry equal to the prefix or covering it; with `parent`, the whole chain of covering entries.
    *
    * Cost: one longest match and a step per entry between it and the answer.
    */
@@ -199,16 +199,15 @@ export class PrefixTrie {
     return this.#parent[entry]!;
   }
 
-  /** One past the entry's last more specific: these are `entry + 1` to `end(entry) - 1`. One read. */
+  /** The number after the entry's last more specific one: these are `entry + 1` to `end(entry) - 1`. One read. */
   end(entry: number): number {
     return this.#end[entry]!;
   }
 
   /**
-   * Entries strictly inside the prefix; an equal entry is not among them. Where there are none, `start` equals `end` and
-   * is where they would stand.
+   * Entries strictly inside the prefix, without an equal entry. If there are none, `start` equals `end` and is their insertion point.
    *
-   * Cost: one longest match where the prefix is an entry, else two searches of its family on top.
+   * Cost: one longest match if the prefix is an entry, otherwise two more searches of its family.
    */
   moreSpecifics(prefix: Prefix): EntryRange {
     const entry = this.covering(prefix);
@@ -230,7 +229,7 @@ export class PrefixTrie {
     return entry < this.ipv4Count ? this.#length4[entry]! : this.#length6[entry - this.ipv4Count]!;
   }
 
-  // Whatever holds an address is the last entry that begins at or below it, or one of that entry's parents.
+  // The entry that holds an address is the last entry that begins at or below it, or one of that entry's parents.
   #searchIpv4(value: number): number {
     const address = this.#address;
     const slot = value >>> this.#shift;
@@ -246,7 +245,7 @@ export class PrefixTrie {
     return entry;
   }
 
-  /** `#searchIpv6` among entries of more than 32 bits that share these: by their second words, which nearly always decide. */
+  /** `#searchIpv6` among entries of more than 32 bits that share the first 32: by their second words, which nearly always decide. */
   #searchRun(first: number, last: number, w0: number, w1: number, w2: number, w3: number): number {
     const second = this.#second;
     let low = first;
@@ -258,7 +257,7 @@ export class PrefixTrie {
         count -= half + 1;
       } else count = half;
     }
-    // Several may begin with these 64 bits, some of them above the address.
+    // Several entries may begin with these 64 bits, some of them above the address.
     const at = low - 1;
     if (at > first && second[at] === w1 && second[at - 1] === w1) return this.#searchIpv6(first, low, w0, w1, w2, w3);
     if (at < first) return this.#holderAbove(this.ipv4Count + first, w0, w1, w2, w3);
@@ -267,7 +266,7 @@ export class PrefixTrie {
     return holds ? this.ipv4Count + at : this.#holderAbove(this.ipv4Count + at, w0, w1, w2, w3);
   }
 
-  /** What the index says of the first 32 bits. */
+  /** The value of the index for the first 32 bits. */
   #indexIpv6(w0: number): number {
     const pages = this.#pages;
     let found = this.#root[w0 >>> 16]!;
@@ -276,7 +275,7 @@ export class PrefixTrie {
     return found;
   }
 
-  /** The longest match where the index says `found`. */
+  /** The longest match for a value of the index. */
   #matchIpv6(found: number, w0: number, w1: number, w2: number, w3: number): number {
     if (found >= 0) return found === 0 ? -1 : this.ipv4Count + found - 1;
     const run = ~found * 2;
@@ -293,7 +292,7 @@ export class PrefixTrie {
       else high = middle;
     }
     const offset = this.ipv4Count;
-    // Below all of a run, only what the run's first entry lies in can hold the address.
+    // If the address is below the whole run, only an entry around the run's first entry can hold it.
     if (low === first) return first < last ? this.#holderAbove(offset + first, w0, w1, w2, w3) : -1;
     const entry = offset + low - 1;
     return this.#holds(low - 1, w0, w1, w2, w3) ? entry : this.#holderAbove(entry, w0, w1, w2, w3);
@@ -308,7 +307,7 @@ export class PrefixTrie {
   #startsAtOrBelow(index: number, w0: number, w1: number, w2: number, w3: number): boolean {
     const words = this.#words;
     const at = index * 4;
-    // Most decide at the second word: within a run the first is the same, and few prefixes are longer than /64.
+    // Most comparisons end at the second word: within a run the first is the same, and few prefixes are longer than /64.
     if (words[at]! !== w0) return words[at]! < w0;
     if (words[at + 1]! !== w1) return words[at + 1]! < w1;
     if (words[at + 2]! !== w2) return words[at + 2]! < w2;
@@ -327,8 +326,8 @@ export class PrefixTrie {
     return words[at + 2] === w2 && ((words[at + 3]! ^ w3) & netmask[length - 96]!) === 0;
   }
 
-  // Ranges of a prefix that is no entry: from after the entries that begin at its first address, back over those of them
-  // that are longer (the others cover it), to the last entry that begins at or below its last address.
+  // Range of a prefix that is not an entry: from after the entries that begin at its first address, back over those of them that are longer (the
+  // others cover it), to the last entry that begins at or below its last address.
   #rangeIpv4({ w0, length }: Prefix): EntryRange {
     const mask = netmask[length]!;
     const first = (w0 & mask) >>> 0;
@@ -337,7 +336,7 @@ export class PrefixTrie {
     return { start, end: this.#countUpToIpv4((w0 | ~mask) >>> 0) };
   }
 
-  /** How many IPv4 entries begin at or below an address. */
+  /** Number of IPv4 entries that begin at or below an address. */
   #countUpToIpv4(value: number): number {
     let low = 0;
     let high = this.ipv4Count;
@@ -370,7 +369,7 @@ export class PrefixTrie {
     return words[at] === w0 && words[at + 1] === w1 && words[at + 2] === w2 && words[at + 3] === w3;
   }
 
-  /** How many IPv6 entries begin at or below an address. */
+  /** Number of IPv6 entries that begin at or below an address. */
   #countUpToIpv6(w0: number, w1: number, w2: number, w3: number): number {
     let low = 0;
     let high = this.ipv6Count;

@@ -1,10 +1,10 @@
-/** A thread that lets others go first. */
+/** Lowers the priority of a thread. */
 
 import { setPriority } from "node:os";
 
 /**
- * Lowers the priority of the calling thread, as nothing of today waits for its work. Linux has a priority for each thread, and 0 is the one
- * that asks; where it is the whole process's, it stays.
+ * Lowers the priority of the calling thread, for work that no current answer waits for. Linux has a priority for each thread, and 0 means the calling
+ * thread. On other systems it would change the whole process, so nothing is changed.
  *
  * @param priority  of `os.constants.priority`.
  */
@@ -13,6 +13,6 @@ export function lowerPriority(priority: number): void {
   try {
     setPriority(0, priority);
   } catch {
-    // A sandbox that does not allow it costs others some time, and nothing else.
+    // If a sandbox does not allow it, other threads lose some time, and nothing else happens.
   }
 }

@@ -1,8 +1,8 @@
-/** A thread that has loaded its modules and waits for work, because loading them can take longer than the work. */
+/** A spare thread that has loaded its modules and waits for work, because loading them can take longer than the work. */
 
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
-/** Threads of one module, each for one piece of work, which is the first message that it gets. At most one of them waits. */
+/** Threads of one module, each for one piece of work, which it receives as its first message. At most one spare thread waits. */
 export class SpareThread {
   readonly #module: URL;
   readonly #options: WorkerOptions;
@@ -10,16 +10,16 @@ export class SpareThread {
   #isClosed = false;
 
   /**
-   * Starts nothing.
+   * Does not start a thread.
    *
-   * @param module  what the threads run: it waits for a message, and a thread that waits for it keeps no process alive.
+   * @param module  the module of the threads: it waits for a message, and a waiting thread does not keep the process alive.
    */
   constructor(module: URL, options: WorkerOptions = {}) {
     this.#module = module;
     this.#options = options;
   }
 
-  /** The thread that waits, else a new one. The caller ends it. */
+  /** The spare thread, or otherwise a new one. The caller ends it. */
   take(): Worker {
     const waiting = this.#waiting;
     if (waiting === null) return new Worker(this.#module, this.#options);
@@ -28,11 +28,11 @@ export class SpareThread {
     return waiting;
   }
 
-  /** Starts the thread for the next piece of work, unless one waits or this is closed. */
+  /** Starts the spare thread, unless there is one or this is closed. */
   prepare(): void {
     if (this.#isClosed || this.#waiting !== null) return;
     const thread = new Worker(this.#module, this.#options);
-    // Whoever asks for work next starts a new one, and is told what is wrong.
+    // The next caller of `take` then starts a new one, which reports the fault.
     const forget = (): void => {
       if (this.#waiting === thread) this.#waiting = null;
     };
@@ -42,7 +42,7 @@ export class SpareThread {
     this.#waiting = thread;
   }
 
-  /** Ends the thread that waits. Threads that were taken go on; none is prepared any more. */
+  /** Ends the spare thread. Threads that were taken go on; no more are prepared. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const waiting = this.#waiting;
