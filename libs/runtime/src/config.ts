@@ -17,8 +17,8 @@ const ajv = new Ajv({ allErrors: true, useDefaults: true, coerceTypes: true, all
 const decimal = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
 /**
- * Reads the settings that the schema names; others in the environment are ignored. An empty or blank value counts as not set. A secret may be in a
- * file instead, which `<NAME>_FILE` names; white space around a secret is ignored.
+ * Reads the settings that the schema names; others in the environment are ignored. White space around a value is ignored, and an empty value counts
+ * as not set: tools that write secrets and files of settings add line breaks. A secret may be in a file instead, which `<NAME>_FILE` names.
  *
  * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions. Numbers are decimal, and at most 2^53 -
  * 1 if the schema has no maximum.
@@ -29,8 +29,8 @@ export function loadConfig<Schema extends TObject>(schema: Schema, given: NodeJS
   const env = withSecretFiles(Object.keys(schema.properties), given);
   const data = Object.fromEntries(
     Object.entries(schema.properties).flatMap(([name, property]) => {
-      const text = env[name] ?? "";
-      return text.trim() === "" ? [] : [[name, isNumeric(property) ? numberOf(text.trim()) : text]];
+      const text = (env[name] ?? "").trim();
+      return text === "" ? [] : [[name, isNumeric(property) ? numberOf(text) : text]];
     }),
   );
   const validate = ajv.compile<Static<Schema>>(bounded(schema));

@@ -20,8 +20,8 @@ export function isSecretSetting(name: string): boolean {
  */
 export function readSecretSetting(name: string, env: NodeJS.ProcessEnv = process.env): string {
   const text = (env[name] ?? "").trim();
-  const path = env[`${name}_FILE`] ?? "";
-  if (path.trim() === "") return text;
+  const path = (env[`${name}_FILE`] ?? "").trim();
+  if (path === "") return text;
   if (text !== "") throw new ConfigError([`${name} and ${name}_FILE are both set; set only one`]);
   let content: string;
   try {

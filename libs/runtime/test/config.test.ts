@@ -31,6 +31,19 @@ describe("loadConfig", () => {
     expect(loadConfig(schema, env)).toEqual({ HOST: "127.0.0.1", PORT: 8080, LOG_LEVEL: "info", VERBOSE: false });
   });
 
+  test.each(["\n", "\r\n", " "])("white space behind a value of any type does not count: %j", (end) => {
+    const of = Type.Object({ ...schema.properties, NATS_PASSWORD: Type.String(), NATS_PASSWORD_FILE: Type.String({ default: "" }) });
+    const env = { HOST: `::1${end}`, PORT: `90${end}`, LOG_LEVEL: `debug${end}`, VERBOSE: `true${end}`, NATS_PASSWORD: `p${end}` };
+    expect(loadConfig(of, env)).toEqual({
+      HOST: "::1",
+      PORT: 90,
+      LOG_LEVEL: "debug",
+      VERBOSE: true,
+      NATS_PASSWORD: "p",
+      NATS_PASSWORD_FILE: "",
+    });
+  });
+
   test("names a required setting that is blank", () => {
     expect(faultsOf({ MONGODB_URI: " \n" }, Type.Object({ MONGODB_URI: Type.String() }))).toEqual(["MONGODB_URI must be set"]);
   });
