@@ -26,8 +26,10 @@ export interface KnownOfSources {
 
 /** @param now Unix ms. */
 export function sourceHealth(sources: readonly SourceConfig[], known: KnownOfSources, now: number): IngestSource[] {
+  // One that is still to come is of a clock that was set back since: it would count as the last one until then.
+  const runs = known.runs.filter(({ startedAt }) => startedAt <= now);
   return sources.map((source) => {
-    const seen = known.runs.flatMap((run) => {
+    const seen = runs.flatMap((run) => {
       const told = reportOf(run);
       const report = told?.sources.find(({ name }) => name === source.name);
       const refused = told?.sections.find(({ name }) => name === sectionOf(source))?.refused ?? null;

@@ -39,3 +39,9 @@ test("a section that was taken again ends that", () => {
   const runs = [run(3, 190, null), run(2, 100, lost), run(1, 200, null)];
   expect(health(runs)).toMatchObject({ state: "read", error: null, accepted: 190, run: "run-3" });
 });
+
+test("a run of a clock that was set back since does not count as the last one", () => {
+  const ahead = run(200 * 24, 100, lost);
+  expect(health([ahead, run(3, 190, null)])).toMatchObject({ state: "read", error: null, accepted: 190, run: "run-3" });
+  expect(health([ahead], "2026-11-21T23:00:00Z")).toMatchObject({ state: "read", error: null, accepted: 200, run: null });
+});
