@@ -19,7 +19,7 @@ export interface Content {
 }
 
 const readBytes = 1 << 20;
-/** Size of the last read of a file, at least. A small file does not take 1 MiB, as more garbage leads to more garbage collections. */
+/** Minimum size of a read. A small file does not take 1 MiB, as more garbage leads to more garbage collections. */
 const leastReadBytes = 1 << 16;
 /** Enough bytes to recognise the compression. */
 const headBytes = 8;

@@ -2,8 +2,8 @@
  * Keeps the last active admin key, even if several are ended at the same moment, and without transactions.
  *
  * To end an admin key, a process marks it first (`steppingDown`), and then looks for another one that stays. The end is written only over the marked
- * version. So if two processes end each other's key, the one that looks second finds the first key marked or ended. If a mark was removed by another
- * process, the change starts again; so does a change whose process died after marking. No clock is involved.
+ * version. So if two processes end each other's key, the one that looks second finds the first key marked or ended. If another process removes a
+ * mark, or a process dies after marking, the worst case is that the change must start again. No clock is involved.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";

@@ -10,7 +10,8 @@ import type { Peer } from "./peer-index-table.ts";
 const entriesMax = 0xffff;
 
 /**
- * The entries of the record that was read last, as columns (1.2 MB, allocated once): routes are passed on only if the whole record is well formed.
+ * The entries of the record that was read last, as columns (1.2 MB, allocated once): a record is read to its end before any of its routes is passed
+ * on.
  */
 export class RibEntries {
   readonly peerIndex = new Uint16Array(entriesMax);

@@ -19,9 +19,12 @@ const trialMs = { copy: 500, group: 5_000 } as const;
 const forgetMs = 10_000;
 /** Time for which the subjects of copies are not tried again after the server refused them. */
 const refusedMs = 60_000;
-/** A copy is slow if all its latest answers took more than 50 ms, and even the fastest took ten times as long as that of the fastest copy. */
+/** A copy is slow if even the fastest of its latest answers took more than 50 ms, and ten times as long as the fastest answer of any other copy. */
 const slowAnswers = { count: 8, ms: 50, times: 10 } as const;
-/** A copy is left out, even if it answers calls, if this many frames in a row had no answer for this time, and for ten times the usual time. */
+/**
+ * A copy is left out, even if it answers calls, when this many frames in a row wait too long and its last answer is this old, and ten times the usual
+ * time.
+ */
 const missedFrames = { count: 3, ms: 1_000, times: 10 } as const;
 /** Copies choose their names themselves: so the number of known names is limited, and a name must be a valid token of a subject. */
 const copiesMax = 256;

@@ -12,7 +12,7 @@ import type { Link, LinkSubscription, Message } from "./link.ts";
 import type { ReplyAddress, ReplyWriter } from "./reply-writer.ts";
 import { callSubject, copySubject, requestSubject, servedLanes } from "./subjects.ts";
 
-/** Longest time that a stop waits for answers under way. */
+/** Longest time that a stop waits for pending answers. */
 export const stopMsMax = 10_000;
 
 export interface FrameServerDeps {

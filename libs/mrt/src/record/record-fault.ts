@@ -3,14 +3,14 @@
 import type { UpdateBody } from "./mrt-record.ts";
 
 /**
- * - `overrun`: a field or list is longer than what holds it.
+ * - `overrun`: a field or list is longer than what contains it.
  * - `trailing-bytes`: bytes follow the last field.
- * - `bad-length`: a field of fixed length has another one.
+ * - `bad-length`: a field of fixed length has another length.
  * - `bad-value`: a value that the format does not allow.
  * - `bad-prefix-length`: a prefix longer than its address family allows.
  * - `bad-as-path`: a segment is unknown, empty or too long.
- * - `duplicate-attribute`: an attribute appears twice where one only may stand (RFC 7606 §3 g).
- * - `no-peer-index`, `peer-index-out-of-range`: a route whose peer cannot be told.
+ * - `duplicate-attribute`: an attribute appears twice but may appear only once (RFC 7606 §3 g).
+ * - `no-peer-index`, `peer-index-out-of-range`: the peer of a route cannot be determined.
  */
 export type RecordFaultCode =
   | "overrun"

@@ -63,7 +63,7 @@ export function* sectionChanges(from: Generation, to: Generation, section: Secti
   }
 }
 
-/** The rows of a section as it was imported, ascending by key; none where there is no such section. Cost: microseconds a row. */
+/** The rows of a section as it was imported, ascending by key; empty if the section is missing. Cost: microseconds per row. */
 function sectionRows(generation: Generation, section: SectionName): Iterable<SectionRow> {
   return generation.manifest.sections[section] === undefined ? [] : kindOf(section).rows(generation);
 }
