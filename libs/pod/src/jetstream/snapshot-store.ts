@@ -80,8 +80,8 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
   };
 
   /**
-   * Replaces a lost pointer, as far as the manifests of earlier snapshots allow; everything else is removed. A first publication that failed before
-   * it moved the pointer looks the same: its snapshot, if complete, counts as an earlier one.
+   * Rebuilds the lists of a lost pointer, as far as the manifests of earlier snapshots allow; publishing removes everything that the lists do not
+   * name. A first publication that failed before it moved the pointer looks the same: its snapshot, if complete, counts as an earlier one.
    */
   const rebuilt = async (): Promise<Lists> => {
     const publications = await keys.storedManifests();
