@@ -68,7 +68,10 @@ export function openLogFile(path: string, { bytesMax, ageMsMax, onFault }: LogFi
   return linesOfTurn({
     write(text) {
       const size = Buffer.byteLength(text);
-      const isDue = bytes > 0 && (bytes + size > bytesMax || Date.now() - begunAt > ageMsMax);
+      const now = Date.now();
+      // After a clock that was set back, the age counts from then on.
+      begunAt = Math.min(begunAt, now);
+      const isDue = bytes > 0 && (bytes + size > bytesMax || now - begunAt > ageMsMax);
       // If the folder refuses the rotation, it is not tried again for each line.
       if (isDue && performance.now() - triedAt > retryMs) rotate();
       bytes += size;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { compileCache } from "../../../test/support/compile-cache.ts";
 import { until } from "../../../test/support/http.ts";
 import { createLogger, openLogFile } from "../src/index.ts";
@@ -107,6 +107,20 @@ describe("a log file with bounds", () => {
     expect(messages(readFileSync(`${path}.1`, "utf8"))).toEqual(["first", "second"]);
     expect(messages(readFileSync(path, "utf8"))).toEqual(["third"]);
     await until(() => sizeOf(`${path}.1`) === 0);
+  });
+
+  test("is set aside by its age also when the clock was ahead at its first line", async () => {
+    const path = join(folder, "ahead.log");
+    const ahead = jest.spyOn(Date, "now").mockReturnValue(Date.UTC(2099, 0, 1));
+    const log = createLogger({ service: "example", to: openLogFile(path, { bytesMax: 1e9, ageMsMax: 100 }) });
+    log.info("first");
+    await nextTurn();
+    ahead.mockRestore();
+    await until(async () => {
+      log.info("later");
+      await nextTurn();
+      return !messages(readFileSync(path, "utf8")).includes("first");
+    });
   });
 });
 
