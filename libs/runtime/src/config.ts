@@ -20,8 +20,8 @@ const decimal = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
  * Reads the settings that the schema names; others in the environment are ignored. White space around a value is ignored, and an empty value counts
  * as not set: tools that write secrets and files of settings add line breaks. A secret may be in a file instead, which `<NAME>_FILE` names.
  *
- * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions. Numbers are decimal, and at most 2^53 -
- * 1 if the schema has no maximum.
+ * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions. Numbers are decimal, and at most
+ * 2^53 - 1 if the schema has no maximum.
  *
  * @throws ConfigError with every fault.
  */

@@ -26,7 +26,7 @@ export interface KnownOfSources {
 
 /** @param now Unix ms. */
 export function sourceHealth(sources: readonly SourceConfig[], known: KnownOfSources, now: number): IngestSource[] {
-  // One that is still to come is of a clock that was set back since: it would count as the last one until then.
+  // A run that starts in the future was started before the clock was set back: it would count as the last run until that time.
   const runs = known.runs.filter(({ startedAt }) => startedAt <= now);
   return sources.map((source) => {
     const seen = runs.flatMap((run) => {
