@@ -2,8 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { publicDocument } from "@netfacts/contracts/openapi";
-import type { KeyLimits } from "@netfacts/keys";
-import { type Messaging, seldom } from "@netfacts/messaging";
+import type { Messaging } from "@netfacts/messaging";
 import { listenAt, type Metrics } from "@netfacts/runtime";
 import type { Store } from "@netfacts/storage";
 import type { FastifyInstance } from "fastify";
@@ -23,22 +22,19 @@ import type { RequestLog } from "./edge/observe.ts";
 import type { ProblemOptions } from "./edge/problems.ts";
 import { installRoutes, type Route } from "./edge/routes.ts";
 import { securityHeaders } from "./edge/security-headers.ts";
-import { createKeyring, type KeyringSettings } from "./keys/index.ts";
-import { createLimiter } from "./limits/index.ts";
-import { watchedLimits } from "./limits/watched-limits.ts";
 import { batchUrl, installBatchRoute } from "./lookups/batch/batch-route.ts";
 import { Batches } from "./lookups/batch/batches.ts";
 import { SnapshotChanges } from "./lookups/conditional.ts";
 import { Dispatcher } from "./lookups/dispatcher.ts";
-import { lookupHandler } from "./lookups/lookup-route.ts";
+import { type LookupDeps, lookupHandler } from "./lookups/lookup-route.ts";
 import { lookups } from "./lookups/lookups.ts";
 import { PathsMeant } from "./lookups/path-meant.ts";
-import { createGatewayMetrics, type GatewayMetrics } from "./metrics.ts";
+import { createGatewayMetrics } from "./metrics.ts";
 import { adminHandlers } from "./operator/admin-handlers.ts";
 import { ChangeTeller } from "./operator/change-teller.ts";
 import { ensureFirstAdminKey } from "./operator/first-admin-key.ts";
 import { createOperatorListener } from "./operator/operator-listener.ts";
-import { UsageMeter } from "./usage/usage-meter.ts";
+import { batchSettings, defaultLimits, lookupBudgets, openKeyring, openLimiter, openUsageMeter } from "./parts.ts";
 import { UsageRetention } from "./usage/usage-retention.ts";
 import { WhoisServer } from "./whois/whois-server.ts";
 
@@ -74,37 +70,12 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   const { config, messaging, store, log, clock } = deps;
   let stopping = false;
   const metrics = createGatewayMetrics(deps.metrics);
-  const keyring = createKeyring({
-    store: countingLoads(store, metrics),
-    messaging,
-    clock,
-    settings: keyringSettings(config),
-    onManyChanges: seldom(() =>
-      log.warn(
-        {},
-        "too many changes of keys are announced; they are applied together every 400 ms. Check who publishes keys.changed at NATS",
-      ),
-    ),
-    onUnknownPepper: (pepper_id) => log.warn({ pepper_id }, "keys with this pepper are rejected, because it is not in KEY_PEPPERS"),
-  });
-  const usage = new UsageMeter({ usage: countingWrites(store.usage, metrics), log, flushMs: config.USAGE_FLUSH_MS });
-  metrics.watchUsage(usage);
+  const keyring = openKeyring(deps, metrics);
+  const usage = openUsageMeter(deps, metrics);
   const retention = new UsageRetention({ store, log, keptDays: config.USAGE_KEPT_DAYS });
-  const limiter = createLimiter({
-    store: { limits: watchedLimits(store.limits, log, config.LIMITS_DEBT_MAX) },
-    // A file is always available, unlike a server, so no units are held for a time without the store.
-    settings: { debtMax: config.LIMITS_DEBT_MAX, ...(store.changesSeen === "any" && { bridgeSeconds: 0 }) },
-    onSettled: (admission, counted, uncounted) => usage.count(admission, counted, uncounted),
-    onFault: seldom((err) => log.error({ err }, "a limit could not be checked because of an error in Netfacts; the key is refused")),
-    onDebt: (event, policy, units) => metrics.debt.inc({ event, policy }, units),
-  });
+  const limiter = openLimiter(deps, usage, metrics);
   const guard = new Guard(keyring, limiter, metrics);
-  const budgets = {
-    "ip-routing": config.LOOKUP_BUDGET_MS,
-    "asn-prefix": config.LOOKUP_BUDGET_MS,
-    "rdns-resolver": config.REVERSE_DNS_BUDGET_MS,
-  };
-  const dispatcher = new Dispatcher(messaging, budgets, config.HISTORY_BUDGET_MS);
+  const dispatcher = new Dispatcher(messaging, lookupBudgets(config), config.HISTORY_BUDGET_MS);
 
   const problems: ProblemOptions = {
     errorDocsBase: config.ERROR_DOCS_BASE,
@@ -119,22 +90,16 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   const keyless = { isStrained: () => shedder.isStrained, isKnownKey: (authorization: string) => bucketOf(authorization) !== null };
   const http = createListener({ ...listenerOptions, keyless }, config.CORS_ORIGINS, "connections");
   const compressor = new Compressor(config.COMPRESS_FROM_BYTES);
-  const lookupDeps = { guard, dispatcher, compressor, shedder, turns, changes: new SnapshotChanges(clock) };
   installBodyTime(http, config.REQUEST_TIMEOUT_MS, problems);
+  const pages = pageRoutes(config, log);
   const routes: Route[] = [
-    ...lookups.flatMap((lookup) => {
-      const handler = lookupHandler(lookup, lookupDeps);
-      return lookup.urls.map((url) => ({ url: `/api/v1${url}`, handler }));
-    }),
+    ...lookupRoutes({ guard, dispatcher, compressor, shedder, turns, changes: new SnapshotChanges(clock) }),
     { url: "/api/v1/me", handler: meHandler(guard, limiter, clock) },
     { url: "/api/v1/status", handler: statusHandler(dispatcher, clock, config.STATUS_CACHE_MS) },
     { url: "/flags/:country.svg", handler: flagHandler() },
     ...docsRoutes("Netfacts", "/docs/api/routes", publicDocument),
+    ...(pages.length > 0 ? pages : [referenceAtRoot]),
   ];
-  const pages = config.CONSOLE ? consoleRoutes() : [];
-  if (config.CONSOLE && pages.length === 0)
-    log.warn({}, "the console is not built, so `/` redirects to `/docs`; run scripts/run.sh scripts/build-console.ts");
-  routes.push(...(pages.length > 0 ? pages : [referenceAtRoot]));
   for (const { url } of routes) metrics.expectRoute(url);
   metrics.expectRoute(batchUrl);
   const paths = new PathsMeant([...routes.filter((route) => !pages.includes(route)).map(({ url }) => url), batchUrl]);
@@ -149,14 +114,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     log,
     clock,
     errorDocsBase: config.ERROR_DOCS_BASE,
-    settings: {
-      requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
-      idleMs: config.BATCH_IDLE_MS,
-      itemsMin: config.BATCH_ITEMS_MIN,
-      streamMsMax: config.BATCH_MS_MAX,
-      documentMs: config.BATCH_DOCUMENT_MS,
-      batchesMax: config.BATCHES_MAX,
-    },
+    settings: batchSettings(config),
   });
   installBatchRoute(http, batches);
   await http.ready();
@@ -213,57 +171,18 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   };
 }
 
-function keyringSettings(config: GatewayConfig): Partial<KeyringSettings> {
-  return {
-    cacheLifetimeMs: config.KEY_CACHE_LIFETIME_MS,
-    cacheBlindMs: config.KEY_CACHE_BLIND_MS,
-    cacheAwayMs: config.KEY_CACHE_AWAY_MS,
-    failedKeysMax: config.FAILED_KEYS_MAX,
-    failedReadsPerSecond: config.FAILED_KEY_READS,
-    triesPerSecond: config.KEY_TRIES_MAX,
-    failedKeysWindowMs: config.FAILED_KEYS_WINDOW_MS,
-    peppers: config.PEPPERS.secrets,
-    pepper: config.PEPPERS.current,
-    defaultLimits: defaultLimits(config),
-  };
+function lookupRoutes(deps: LookupDeps): Route[] {
+  return lookups.flatMap((lookup) => {
+    const handler = lookupHandler(lookup, deps);
+    return lookup.urls.map((url) => ({ url: `/api/v1${url}`, handler }));
+  });
 }
 
-/** Limits of the plan `default` until it is written. */
-function defaultLimits(config: GatewayConfig): KeyLimits {
-  return {
-    rate: { limit: config.DEFAULT_RATE_LIMIT, windowSeconds: config.DEFAULT_RATE_WINDOW_SECONDS },
-    month: { limit: config.DEFAULT_MONTH_LIMIT },
-    concurrency: config.DEFAULT_CONCURRENCY_LIMIT === 0 ? null : { limit: config.DEFAULT_CONCURRENCY_LIMIT },
-  };
-}
-
-/** The store for the keyring. It counts each read of a key, which is a miss of the key cache. */
-function countingLoads(store: Store, { keyLoads }: GatewayMetrics): Pick<Store, "keys" | "plans" | "onChange"> {
-  const { keys } = store;
-  const find = async (id: string) => {
-    try {
-      const key = await keys.find(id);
-      keyLoads.inc({ outcome: key === null ? "unknown" : "found" });
-      return key;
-    } catch (error) {
-      keyLoads.inc({ outcome: "failed" });
-      throw error;
-    }
-  };
-  return { keys: { ...keys, find }, plans: store.plans, onChange: (listener) => store.onChange(listener) };
-}
-
-/** The store for the meter. It counts each write. */
-function countingWrites(usage: Store["usage"], { usageWrites }: GatewayMetrics): Pick<Store["usage"], "add"> {
-  return {
-    async add(batch) {
-      try {
-        await usage.add(batch);
-        usageWrites.inc({ outcome: "written" });
-      } catch (error) {
-        usageWrites.inc({ outcome: "failed" });
-        throw error;
-      }
-    },
-  };
+/** The pages of the console; none if it is turned off or not built. */
+function pageRoutes({ CONSOLE }: GatewayConfig, log: GatewayDeps["log"]): Route[] {
+  if (!CONSOLE) return [];
+  const pages = consoleRoutes();
+  if (pages.length === 0)
+    log.warn({}, "the console is not built, so `/` redirects to `/docs`; run scripts/run.sh scripts/build-console.ts");
+  return pages;
 }
