@@ -5,9 +5,10 @@ import type { Clock, Logger, Metrics } from "@netfacts/runtime";
 import { type RdnsConfig, resolverSettings, tlsAuthorities } from "./config.ts";
 import type { DnsCounts } from "./dns/counts.ts";
 import { NameserverPool } from "./dns/pool.ts";
+import type { KeepingRules } from "./domain/resolution.ts";
 import { PtrLookup } from "./lookup/ptr-lookup.ts";
-import { createRdnsMetrics } from "./metrics.ts";
-import { reverseDns } from "./operations/reverse-dns.ts";
+import { createRdnsMetrics, type RdnsMetrics } from "./metrics.ts";
+import { type ReverseDnsDeps, reverseDns } from "./operations/reverse-dns.ts";
 import { SharedAnswers } from "./shared/shared-answers.ts";
 import type { SharedStore, SharedStoreOptions } from "./shared/shared-store.ts";
 
@@ -33,77 +34,16 @@ export interface RdnsResolverApp {
   ready(): boolean;
 }
 
-export async function buildApp({ messaging, clock, log, metrics, config, openShared }: RdnsResolverDeps): Promise<RdnsResolverApp> {
-  const measured = createRdnsMetrics(metrics);
-  const counts: DnsCounts = {
-    asked: (transport) => measured.questions.inc({ transport }),
-    dropped: (reason) => measured.dropped.inc({ reason }),
-    health(server, up) {
-      measured.up.set({ server }, up ? 1 : 0);
-      if (up) log.info({ server }, "nameserver answers");
-      else log.warn({ server }, "nameserver does not answer and is probed until it does. Check that it runs and can be reached");
-    },
-    latency: (server, latencyMs) => measured.latency.set({ server }, latencyMs / 1_000),
-    tlsRefused: (server, cause) => log.warn({ server, cause: cause.message }, "no TLS connection to a nameserver. Check its certificate"),
-    caseLost(server) {
-      log.warn({ server }, "nameserver changes the case of names and is asked in plain case. Replace it, as answers are easier to forge");
-    },
-  };
-  const { timeoutMs, attempts } = resolverSettings(config);
-  const pool = new NameserverPool({
-    readServers: () => resolverSettings(config).servers,
-    sockets: config.RDNS_SOCKETS,
-    rounds: attempts,
-    timeoutMs,
-    silentProbesMax: config.RDNS_SILENT_PROBES_MAX,
-    probeIntervalMs: config.RDNS_PROBE_INTERVAL_MS,
-    measureIntervalMs: config.RDNS_MEASURE_INTERVAL_MS,
-    randomCase: config.RDNS_RANDOM_CASE,
-    cookies: config.RDNS_COOKIES,
-    tlsAuthorities: tlsAuthorities(config),
-    counts,
-  });
-  const rules = {
-    ttlMinSeconds: config.RDNS_TTL_MIN_SECONDS,
-    ttlMaxSeconds: config.RDNS_TTL_MAX_SECONDS,
-    negativeTtlMaxSeconds: config.RDNS_NEGATIVE_TTL_MAX_SECONDS,
-    failureTtlSeconds: config.RDNS_FAILURE_TTL_SECONDS,
-  };
-  const tellFault = seldom((reason: string) =>
-    log.warn({ reason }, "the shared cache cannot be used; DNS is asked instead. Further faults are only counted for a minute"),
-  );
-  const store =
-    openShared === undefined || config.RDNS_SHARED_CACHE_BYTES === 0
-      ? null
-      : await openShared({
-          bytesMax: config.RDNS_SHARED_CACHE_BYTES,
-          ageMaxSeconds: Math.max(rules.ttlMaxSeconds, rules.negativeTtlMaxSeconds) + config.RDNS_STALE_MAX_SECONDS + 1,
-          onFault: tellFault,
-        });
-  const shared =
-    store === null
-      ? null
-      : new SharedAnswers({
-          store,
-          clock,
-          rules,
-          namesMax: config.RDNS_NAMES_MAX,
-          waitMs: config.RDNS_SHARED_CACHE_WAIT_MS,
-          shapedBy: [
-            config.RESOLVERS,
-            config.RDNS_FORWARD_NAMES_MAX,
-            config.RDNS_QUERIES_MAX,
-            config.RDNS_NAMES_MAX,
-            config.RDNS_OPEN_PREFIXES,
-          ],
-          onRead: (outcome) => measured.sharedReads.inc({ outcome }),
-          onWrite: () => measured.sharedWrites.inc({}),
-          onFault: tellFault,
-        });
+export async function buildApp(deps: RdnsResolverDeps): Promise<RdnsResolverApp> {
+  const { messaging, clock, log, config } = deps;
+  const metrics = createRdnsMetrics(deps.metrics);
+  const pool = openPool(config, dnsCounts(metrics, log));
+  const rules = keepingRules(config);
+  const { store, answers } = await openSharedAnswers(deps, rules, metrics);
   const lookup = new PtrLookup({
     pool,
     clock,
-    shared,
+    shared: answers,
     namesMax: config.RDNS_NAMES_MAX,
     forwardNamesMax: config.RDNS_FORWARD_NAMES_MAX,
     queriesMax: config.RDNS_QUERIES_MAX,
@@ -114,24 +54,11 @@ export async function buildApp({ messaging, clock, log, metrics, config, openSha
     cacheBytesMax: config.RDNS_CACHE_BYTES,
     staleMaxSeconds: config.RDNS_STALE_MAX_SECONDS,
     refreshPercent: config.RDNS_REFRESH_PERCENT,
-    onRefresh: () => measured.refreshes.inc({}),
+    onRefresh: () => metrics.refreshes.inc({}),
     inFlightMax: config.RDNS_IN_FLIGHT_MAX,
   });
-  measured.measureCache(() => ({ entries: lookup.cachedEntries, bytes: lookup.cachedBytes, inFlight: lookup.inFlight }));
-  const operation = reverseDns({
-    lookup,
-    clock,
-    openPrefixes: config.RDNS_OPEN_PREFIXES,
-    observe(outcome, resolution) {
-      // A stale answer after an attempt counts as the outcome of the attempt, not as a hit.
-      const isKept = resolution?.hit === true && resolution.queries === 0 && resolution.failure === null;
-      measured.lookups.inc({ outcome, hit: String(isKept) });
-      if (resolution?.stale) measured.stale.inc({});
-      if (resolution === null || isKept) return;
-      measured.durations.observe({}, resolution.durationMs / 1_000);
-      measured.queries.observe({}, resolution.queries);
-    },
-  });
+  metrics.measureCache(() => ({ entries: lookup.cachedEntries, bytes: lookup.cachedBytes, inFlight: lookup.inFlight }));
+  const operation = reverseDns({ lookup, clock, openPrefixes: config.RDNS_OPEN_PREFIXES, observe: countLookups(metrics) });
   const handler = createResponder({
     // Names do not belong to a snapshot.
     enter: () => ({ context: null }),
@@ -154,4 +81,89 @@ export async function buildApp({ messaging, clock, log, metrics, config, openSha
     },
     ready: () => subscription !== null,
   };
+}
+
+/** Counts what happens to queries, and logs what an operator can act on. */
+function dnsCounts(metrics: RdnsMetrics, log: RdnsResolverDeps["log"]): DnsCounts {
+  return {
+    asked: (transport) => metrics.questions.inc({ transport }),
+    dropped: (reason) => metrics.dropped.inc({ reason }),
+    health(server, up) {
+      metrics.up.set({ server }, up ? 1 : 0);
+      if (up) log.info({ server }, "nameserver answers");
+      else log.warn({ server }, "nameserver does not answer and is probed until it does. Check that it runs and can be reached");
+    },
+    latency: (server, latencyMs) => metrics.latency.set({ server }, latencyMs / 1_000),
+    tlsRefused: (server, cause) => log.warn({ server, cause: cause.message }, "no TLS connection to a nameserver. Check its certificate"),
+    caseLost(server) {
+      log.warn({ server }, "nameserver changes the case of names and is asked in plain case. Replace it, as answers are easier to forge");
+    },
+  };
+}
+
+function countLookups(metrics: RdnsMetrics): ReverseDnsDeps["observe"] {
+  return (outcome, found) => {
+    // A stale answer after an attempt counts as the outcome of the attempt, not as a hit.
+    const isKept = found?.hit === true && found.queries === 0 && found.failure === null;
+    metrics.lookups.inc({ outcome, hit: String(isKept) });
+    if (found?.stale) metrics.stale.inc({});
+    if (found === null || isKept) return;
+    metrics.durations.observe({}, found.durationMs / 1_000);
+    metrics.queries.observe({}, found.queries);
+  };
+}
+
+function openPool(config: RdnsConfig, counts: DnsCounts): NameserverPool {
+  const { timeoutMs, attempts } = resolverSettings(config);
+  return new NameserverPool({
+    readServers: () => resolverSettings(config).servers,
+    sockets: config.RDNS_SOCKETS,
+    rounds: attempts,
+    timeoutMs,
+    silentProbesMax: config.RDNS_SILENT_PROBES_MAX,
+    probeIntervalMs: config.RDNS_PROBE_INTERVAL_MS,
+    measureIntervalMs: config.RDNS_MEASURE_INTERVAL_MS,
+    randomCase: config.RDNS_RANDOM_CASE,
+    cookies: config.RDNS_COOKIES,
+    tlsAuthorities: tlsAuthorities(config),
+    counts,
+  });
+}
+
+function keepingRules(config: RdnsConfig): KeepingRules {
+  return {
+    ttlMinSeconds: config.RDNS_TTL_MIN_SECONDS,
+    ttlMaxSeconds: config.RDNS_TTL_MAX_SECONDS,
+    negativeTtlMaxSeconds: config.RDNS_NEGATIVE_TTL_MAX_SECONDS,
+    failureTtlSeconds: config.RDNS_FAILURE_TTL_SECONDS,
+  };
+}
+
+/** Both are null if the service has no shared cache. */
+async function openSharedAnswers(
+  { clock, log, config, openShared }: RdnsResolverDeps,
+  rules: KeepingRules,
+  metrics: RdnsMetrics,
+): Promise<{ store: SharedStore | null; answers: SharedAnswers | null }> {
+  if (openShared === undefined || config.RDNS_SHARED_CACHE_BYTES === 0) return { store: null, answers: null };
+  const onFault = seldom((reason: string) =>
+    log.warn({ reason }, "the shared cache cannot be used; DNS is asked instead. Further faults are only counted for a minute"),
+  );
+  const store = await openShared({
+    bytesMax: config.RDNS_SHARED_CACHE_BYTES,
+    ageMaxSeconds: Math.max(rules.ttlMaxSeconds, rules.negativeTtlMaxSeconds) + config.RDNS_STALE_MAX_SECONDS + 1,
+    onFault,
+  });
+  const answers = new SharedAnswers({
+    store,
+    clock,
+    rules,
+    namesMax: config.RDNS_NAMES_MAX,
+    waitMs: config.RDNS_SHARED_CACHE_WAIT_MS,
+    shapedBy: [config.RESOLVERS, config.RDNS_FORWARD_NAMES_MAX, config.RDNS_QUERIES_MAX, config.RDNS_NAMES_MAX, config.RDNS_OPEN_PREFIXES],
+    onRead: (outcome) => metrics.sharedReads.inc({ outcome }),
+    onWrite: () => metrics.sharedWrites.inc({}),
+    onFault,
+  });
+  return { store, answers };
 }

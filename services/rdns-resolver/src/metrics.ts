@@ -77,3 +77,5 @@ export function createRdnsMetrics(metrics: Metrics) {
     },
   };
 }
+
+export type RdnsMetrics = ReturnType<typeof createRdnsMetrics>;
