@@ -35,7 +35,7 @@ export const internalHeaders = {
   /** Id of the operator's key. */
   keyId: "x-netfacts-key-id",
   /** Set by an ingest process that hands a request on to the one that leads. */
-  handedOn: "x-netfacts-handed-on",
+  forwarded: "x-netfacts-handed-on",
 } as const;
 
 /** Where ingest's operator API begins, at the gateway and at ingest. */

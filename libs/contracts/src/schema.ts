@@ -31,8 +31,8 @@ export function nullable<T extends TSchema>(schema: T) {
  * it; what validates and serialises is made of the other keywords, and the order of members stays.
  */
 export function member<T extends TSchema>(schema: T, description: string): T {
-  const told = Object.create(Object.getPrototypeOf(schema) as object, Object.getOwnPropertyDescriptors(schema)) as T;
-  return Object.assign(told, { description });
+  const described = Object.create(Object.getPrototypeOf(schema) as object, Object.getOwnPropertyDescriptors(schema)) as T;
+  return Object.assign(described, { description });
 }
 
 /** An AS number, a 32-bit integer. */

@@ -101,7 +101,7 @@ export class Administration {
 
   async updateKey(by: Operator, id: string, patch: KeyPatch, force = false): Promise<KeyOutcome> {
     await this.#checkPlanOf(patch);
-    return this.#told(
+    return this.#announce(
       await updateKey(this.#store, id, patch, {
         force,
         now: this.#now(),
@@ -120,7 +120,7 @@ export class Administration {
     if (idempotency !== undefined && key !== null && (await this.#claim(by, idempotency, begun)) === made)
       return { outcome: "unchanged", key };
     const change = { disable: disableKey, enable: enableKey, revoke: revokeKey }[action];
-    const outcome = this.#told(
+    const outcome = this.#announce(
       await change(this.#store, id, {
         force,
         now: this.#now(),
@@ -221,7 +221,7 @@ export class Administration {
     await this.#store.audit.append({ at: this.#now(), actor, action, target, address, keyId, details });
   }
 
-  #told(outcome: KeyOutcome): KeyOutcome {
+  #announce(outcome: KeyOutcome): KeyOutcome {
     if (outcome.outcome === "changed") this.#changed({ keyId: outcome.key.id, version: outcome.key.version });
     return outcome;
   }

@@ -63,10 +63,10 @@ export function allocationRecord(generation: Generation, records: readonly numbe
 /** Records that differ from the winner, each once: a file may have a record twice, and registries list transferred blocks in the same way. */
 function conflictsOf(winner: AllocationConflict, losers: readonly AllocationConflict[]): AllocationConflict[] {
   if (losers.length === 0) return [];
-  const told = new Set([JSON.stringify(winner)]);
+  const seen = new Set([JSON.stringify(winner)]);
   return losers.filter((loser) => {
     const text = JSON.stringify(loser);
-    return !told.has(text) && told.add(text);
+    return !seen.has(text) && seen.add(text);
   });
 }
 

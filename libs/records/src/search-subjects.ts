@@ -91,7 +91,7 @@ class SubjectList {
         type: "prefix",
         match: "derived",
         title: prefix,
-        subtitle: told(announcedBy(route.origins)),
+        subtitle: subtitleOf(announcedBy(route.origins)),
         link: `/api/v1/prefix/${prefix}`,
       });
       for (const asn of route.origins.slice(0, originsMax)) this.addAsn(asn, "derived", null);
@@ -111,7 +111,7 @@ class SubjectList {
     const entry = routes === null ? -1 : routes.prefixes.exact(prefix);
     const origins = routes === null || entry < 0 ? [] : originsOf(routes, entry);
     const title = formatPrefix(prefix);
-    const subtitle = told(announcedBy(origins)) ?? lookupSpecialPurposePrefix(prefix)?.name ?? null;
+    const subtitle = subtitleOf(announcedBy(origins)) ?? lookupSpecialPurposePrefix(prefix)?.name ?? null;
     this.#add({ type: "prefix", match, title, subtitle, link: `/api/v1/prefix/${title}` });
     for (const asn of origins.slice(0, originsMax)) this.addAsn(asn, "derived", null);
   }
@@ -134,7 +134,7 @@ function announcedBy(origins: readonly number[]): string {
   return `, announced by ${origins.slice(0, originsMax).map(asnText).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-function told(announced: string): string | null {
+function subtitleOf(announced: string): string | null {
   return announced === "" ? null : announced.slice(2);
 }
 

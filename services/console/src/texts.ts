@@ -9,7 +9,7 @@ export const texts = {
     button: "Look up",
     unknown: "This is not an IP address, a prefix or an AS number. Examples: 193.0.6.139, 2001:db8::/32, AS3333.",
     suggestions: "Suggestions",
-    told: (shown: string, total: string) =>
+    count: (shown: string, total: string) =>
       total === "0" ? "No suggestions." : `${shown} of ${total} suggestions. Choose with the arrow keys, or press Enter for all results.`,
     noPage: "has no page here",
   },

@@ -51,7 +51,7 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
   const http = createServer({ proxyToken, errorDocsBase, metrics, log });
   const uploads = new Uploads({ ...uploadBounds(config), repository: observations.repository, audit: store.audit, clock });
   installObservationRoutes(http, { uploads, sources });
-  const handOn = async (): Promise<never> => {
+  const forwardToLeader = async (): Promise<never> => {
     const detail = "No sources are followed: start with SOURCES=, or use `netfacts ingest run` and `netfacts snapshot rollback`.";
     throw new ProblemError("upstream_unavailable", { detail });
   };
@@ -63,10 +63,16 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
     clock,
     runs: () => following?.runs ?? null,
     lead: () => following?.lead ?? null,
-    handOn,
+    forwardToLeader,
   });
   // Services of the same process load what is published by themselves.
-  installSnapshotRoutes(http, { snapshots, source: snapshotSource, pods: () => null, runs: () => following?.runs ?? null, handOn });
+  installSnapshotRoutes(http, {
+    snapshots,
+    source: snapshotSource,
+    pods: () => null,
+    runs: () => following?.runs ?? null,
+    forwardToLeader,
+  });
   const url = await http.listen({ host: "127.0.0.1", port: 0 });
   return {
     url,

@@ -8,7 +8,7 @@ import type { SnapshotStore, StoreSource } from "@netfacts/snapshot";
 import type { ObservationRepository, Store } from "@netfacts/storage";
 import type { IngestConfig } from "./config.ts";
 import { fetchContext } from "./fetch/config.ts";
-import { handOn, ownerName } from "./http/hand-on.ts";
+import { forwarderToLeader, ownerName } from "./http/forward-to-leader.ts";
 import { installObservationRoutes } from "./http/observation-routes.ts";
 import { installOperatorRoutes } from "./http/operator-routes.ts";
 import { createServer } from "./http/server.ts";
@@ -74,7 +74,7 @@ export function buildService(deps: IngestDeps): IngestApp {
 
   const led = () => (leadership?.term ? current : null);
   const http = createServer({ proxyToken: config.PROXY_TOKEN, errorDocsBase: config.ERROR_DOCS_BASE, metrics, log });
-  const handOnToLeader = handOn({ proxyToken: config.PROXY_TOKEN, leader: async () => (await leadership?.leader()) ?? null });
+  const forwardToLeader = forwarderToLeader({ proxyToken: config.PROXY_TOKEN, leader: async () => (await leadership?.leader()) ?? null });
   installOperatorRoutes(http, {
     store,
     sources: config.SOURCES,
@@ -83,7 +83,7 @@ export function buildService(deps: IngestDeps): IngestApp {
     clock,
     runs: () => led()?.work.runs ?? null,
     lead: () => led()?.work.lead ?? null,
-    handOn: handOnToLeader,
+    forwardToLeader,
   });
 
   installSnapshotRoutes(http, {
@@ -91,7 +91,7 @@ export function buildService(deps: IngestDeps): IngestApp {
     source: deps.snapshotSource,
     pods: () => led()?.activation.pods() ?? null,
     runs: () => led()?.work.runs ?? null,
-    handOn: handOnToLeader,
+    forwardToLeader,
   });
 
   const { repository } = deps.observations;

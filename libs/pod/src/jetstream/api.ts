@@ -40,8 +40,8 @@ export function unavailable(what: string, cause?: unknown): SnapshotUnavailableE
 }
 
 /** The server's description if there is one: for some errors the client keeps only the number. */
-function reasonOf({ api_error: told, message, code }: NatsError): string {
-  const reason = told?.description || message || code;
-  const isFull = full.includes(told?.err_code ?? 0);
+function reasonOf({ api_error: error, message, code }: NatsError): string {
+  const reason = error?.description || message || code;
+  const isFull = full.includes(error?.err_code ?? 0);
   return isFull ? `${reason}: its storage is full; allow it more (max_file_store), or delete other streams` : reason;
 }

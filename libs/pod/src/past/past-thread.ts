@@ -55,7 +55,7 @@ export class PastThread {
   #asked = 0;
   #thread: Worker | null = null;
   /** Keys of the present snapshots that the thread knows. */
-  #told: readonly number[] = [];
+  #sentKeys: readonly number[] = [];
   #pinging: NodeJS.Timeout | undefined;
   #pingsUnanswered = 0;
   #restartAtMs = 0;
@@ -144,7 +144,7 @@ export class PastThread {
     });
     thread.unref();
     this.#thread = thread;
-    this.#told = [];
+    this.#sentKeys = [];
     this.#pingsUnanswered = 0;
     const isCurrent = () => this.#thread === thread;
     thread.on("message", (message: FromPastThread) => {
@@ -213,9 +213,9 @@ export class PastThread {
       return { key, loaded };
     });
     const keys = held.map(({ key }) => key);
-    if (keys.join() === this.#told.join()) return;
-    const added = held.filter(({ key }) => !this.#told.includes(key));
-    this.#told = keys;
+    if (keys.join() === this.#sentKeys.join()) return;
+    const added = held.filter(({ key }) => !this.#sentKeys.includes(key));
+    this.#sentKeys = keys;
     thread.postMessage({ kind: "present", keys, added } satisfies PresentChange & ToPastThread);
   }
 

@@ -15,13 +15,13 @@ const bounds: Readonly<Record<keyof RtrIntervals, readonly [least: number, most:
  * The intervals to use: each within its limits, and refresh and retry below expire, as a cache must set them. `changed` names those that differ from
  * the cache's.
  */
-export function boundedIntervals(told: RtrIntervals): { readonly intervals: RtrIntervals; readonly changed: string[] } {
-  const within = (name: keyof RtrIntervals) => Math.min(Math.max(told[name], bounds[name][0]), bounds[name][1]);
+export function boundedIntervals(received: RtrIntervals): { readonly intervals: RtrIntervals; readonly changed: string[] } {
+  const within = (name: keyof RtrIntervals) => Math.min(Math.max(received[name], bounds[name][0]), bounds[name][1]);
   const expire = within("expire");
   const intervals = { refresh: Math.min(within("refresh"), expire - 1), retry: Math.min(within("retry"), expire - 1), expire };
   const names = ["refresh", "retry", "expire"] as const;
   const changed = names
-    .filter((name) => intervals[name] !== told[name])
-    .map((name) => `${name} ${told[name]} s changed to ${intervals[name]} s`);
+    .filter((name) => intervals[name] !== received[name])
+    .map((name) => `${name} ${received[name]} s changed to ${intervals[name]} s`);
   return { intervals, changed };
 }

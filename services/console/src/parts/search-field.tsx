@@ -102,7 +102,7 @@ export function SearchField() {
           : null}
       </div>
       <p class="unseen" role="status">
-        {suggestions === null ? "" : texts.search.told(count(items.length), count(suggestions.total))}
+        {suggestions === null ? "" : texts.search.count(count(items.length), count(suggestions.total))}
       </p>
     </search>
   );

@@ -2,21 +2,21 @@
 
 import { contentTypes, encodeQuestion, ProblemError, type StatusRecord, timestamp } from "@netfacts/contracts";
 import type { FastifyRequest, RouteHandlerMethod } from "fastify";
-import { askerOf, type Dispatcher } from "../lookups/dispatcher.ts";
+import { contextOf, type Dispatcher } from "../lookups/dispatcher.ts";
 import { readJsonWish } from "./json-wish.ts";
 
 /** @param keptMs  time for which an answer is cached, in ms, so that many requests ask the service once. */
 export function statusHandler(dispatcher: Dispatcher, clock: { now(): number }, keptMs: number): RouteHandlerMethod {
   let kept: { readonly parts: Promise<readonly string[]>; readonly until: number } | null = null;
   const ask = async (request: FastifyRequest): Promise<readonly string[]> => {
-    const asking = {
+    const question = {
       op: "status",
       query: encodeQuestion("status", {}),
       units: 1,
-      asker: askerOf(request, null),
+      context: contextOf(request, null),
       pinnedSnapshot: null,
     } as const;
-    const { body, ending } = await dispatcher.ask(asking);
+    const { body, ending } = await dispatcher.ask(question);
     return aroundRequestId(Buffer.concat([body, ending ?? Buffer.alloc(0)]).toString());
   };
   return async (request, reply) => {

@@ -50,9 +50,9 @@ export function isTrustedPeer(peer: string, { proxies }: ProxyTrust): boolean {
 export function clientAddress(headers: IncomingHttpHeaders, peer: string, { proxies, header }: ProxyTrust): string {
   let address = plainAddress(peer);
   if (address === null) return peer;
-  const told = headers[header];
-  if (told !== undefined && proxies.length > 0) {
-    const chain = header === "forwarded" ? forwardedChain(String(told)) : String(told).split(",");
+  const value = headers[header];
+  if (value !== undefined && proxies.length > 0) {
+    const chain = header === "forwarded" ? forwardedChain(String(value)) : String(value).split(",");
     for (let at = chain.length - 1; at >= 0 && isTrusted(proxies, address); at--) {
       const before = plainAddress(nodeAddress(chain[at] ?? ""));
       if (before === null) break;

@@ -7,7 +7,7 @@ const probeMs = 500;
 const answerMs = 1_000;
 
 export class ChannelWatch {
-  readonly #listener: (told: boolean) => void;
+  readonly #listener: (hearsChanges: boolean) => void;
   readonly #connection: { stop(): unknown };
   readonly #timer: NodeJS.Timeout | null;
   #up = true;
@@ -15,7 +15,7 @@ export class ChannelWatch {
   #probing = false;
 
   /** @param listener  called at once, at every change, and after every probe. */
-  constructor(channel: ChangeChannel, listener: (told: boolean) => void) {
+  constructor(channel: ChangeChannel, listener: (hearsChanges: boolean) => void) {
     this.#listener = listener;
     this.#connection = channel.watchConnection((up) => {
       this.#up = up;

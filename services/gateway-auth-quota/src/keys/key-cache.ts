@@ -49,7 +49,7 @@ export class KeyCache {
   readonly #failed: LRUCache<string, number>;
   readonly #flights = new Map<string, Flight>();
   /** Whether broadcasts of changes arrive. */
-  #told = true;
+  #hearsChanges = true;
 
   constructor({ keys, plans }: Pick<Store, "keys" | "plans">, settings: KeyringSettings, monotonic: () => number) {
     this.#keys = keys;
@@ -62,7 +62,7 @@ export class KeyCache {
 
   get #lifetimeMs(): number {
     const { cacheLifetimeMs, cacheBlindMs } = this.#settings;
-    return this.#told ? cacheLifetimeMs : Math.min(cacheLifetimeMs, cacheBlindMs);
+    return this.#hearsChanges ? cacheLifetimeMs : Math.min(cacheLifetimeMs, cacheBlindMs);
   }
 
   /** The key as last read, however long ago: use it only to compare secrets. */
@@ -109,8 +109,8 @@ export class KeyCache {
 
   /** Call when broadcasts are lost or back: changes may have been missed. */
   broadcastsChanged(up: boolean): void {
-    if (up === this.#told) return;
-    this.#told = up;
+    if (up === this.#hearsChanges) return;
+    this.#hearsChanges = up;
     this.anyChanged();
   }
 
@@ -163,7 +163,7 @@ export class KeyCache {
   #whileAway(id: string): KeyLookup {
     const now = this.#monotonic();
     const entry = this.#entries.get(id);
-    if (entry === undefined || entry.overtaken || !this.#told || now >= entry.loadedAt + this.#settings.cacheAwayMs) return "away";
+    if (entry === undefined || entry.overtaken || !this.#hearsChanges || now >= entry.loadedAt + this.#settings.cacheAwayMs) return "away";
     entry.retryAt = Math.min(now + retryMs, entry.loadedAt + this.#settings.cacheAwayMs);
     return entry.cached;
   }

@@ -67,7 +67,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     many: () => options.onManyChanges?.(),
   });
   const subscription = options.messaging?.subscribe(keysChangedSubject, (payload) => intake.hear(changedKeyId(payload)));
-  const channel = options.messaging && new ChannelWatch(options.messaging, (told) => cache.broadcastsChanged(told));
+  const channel = options.messaging && new ChannelWatch(options.messaging, (hearsChanges) => cache.broadcastsChanged(hearsChanges));
   const endListening = store.onChange(anyChanged);
 
   const tellUnknownPepper = (id: string | null): void => {

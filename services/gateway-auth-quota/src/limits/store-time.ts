@@ -18,7 +18,7 @@ export class StoreTime {
   /** In order of time; each has a smaller round trip than all after it. So the first is the best of the last ten minutes. */
   #readings: Reading[] = [];
   /** The last result of `now`. */
-  #told = Number.NEGATIVE_INFINITY;
+  #last = Number.NEGATIVE_INFINITY;
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
@@ -32,8 +32,8 @@ export class StoreTime {
     const best = this.#readings[0];
     if (best === undefined) return null;
     const now = this.#monotonic() + best.offset;
-    if (now > this.#told || this.#told - now > stillMsMax) this.#told = now;
-    return this.#told;
+    if (now > this.#last || this.#last - now > stillMsMax) this.#last = now;
+    return this.#last;
   }
 
   /** Call when a reply has just come. @param at  the store's time in the reply. @param sentAt  monotonic time at which we asked. */

@@ -21,7 +21,7 @@ import type { VerifiedKey } from "../keys/index.ts";
 export type LookupBudgets = Readonly<Record<ServiceName, number>>;
 
 /** The caller, and the request that the question belongs to. */
-export interface Asker {
+export interface QuestionContext {
   /** The bucket of the key, by which callers take turns; empty without a key. Services do not get it. */
   readonly caller: string;
   readonly requestId: string;
@@ -29,12 +29,12 @@ export interface Asker {
 }
 
 /** One question. */
-export interface Asking {
+export interface ServiceQuestion {
   readonly op: OperationName;
   /** Canonical query of the operation. */
   readonly query: string;
   readonly units: number;
-  readonly asker: Asker;
+  readonly context: QuestionContext;
   readonly budgetMs: number;
   /** The snapshot that must answer; null: the current one. */
   readonly pinnedSnapshot: string | null;
@@ -46,7 +46,7 @@ export interface Asking {
 const traceparentPattern = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** @param key  that was admitted; null: none is needed. */
-export function askerOf({ id, headers: { traceparent } }: FastifyRequest, key: Pick<VerifiedKey, "bucket"> | null): Asker {
+export function contextOf({ id, headers: { traceparent } }: FastifyRequest, key: Pick<VerifiedKey, "bucket"> | null): QuestionContext {
   return {
     caller: key?.bucket ?? "",
     requestId: id,
@@ -74,10 +74,10 @@ export class Dispatcher {
    * @returns the reply with its record, in one piece.
    * @throws ProblemError
    */
-  ask({ op, query, units, asker, pinnedSnapshot, isPast = false }: Omit<Asking, "budgetMs">): Promise<ReplyItem> {
+  ask({ op, query, units, context, pinnedSnapshot, isPast = false }: Omit<ServiceQuestion, "budgetMs">): Promise<ReplyItem> {
     const { service } = operations[op];
-    if (isPast) return this.#askPast({ op, query, units, ...asker, budgetMs: this.#pastBudgetMs }, service);
-    const item = { op, query, units, ...asker, budgetMs: this.budgetMs(op) };
+    if (isPast) return this.#askPast({ op, query, units, ...context, budgetMs: this.#pastBudgetMs }, service);
+    const item = { op, query, units, ...context, budgetMs: this.budgetMs(op) };
     return this.#messaging.request(service, units > 1 ? "batch" : "single", item, pinnedSnapshot).then(
       (reply) => {
         this.#seen.add(service);
@@ -102,9 +102,12 @@ export class Dispatcher {
   }
 
   /** Sends one question of a batch, apart from interactive questions. Calls `done` once. */
-  askInBatch({ op, query, units, asker, budgetMs, pinnedSnapshot }: Asking, done: (outcome: ReplyItem | ProblemError) => void): void {
+  askInBatch(
+    { op, query, units, context, budgetMs, pinnedSnapshot }: ServiceQuestion,
+    done: (outcome: ReplyItem | ProblemError) => void,
+  ): void {
     const { service } = operations[op];
-    const item = { op, query, units, ...asker, budgetMs };
+    const item = { op, query, units, ...context, budgetMs };
     this.#messaging.request(service, "batch", item, pinnedSnapshot).then(
       (reply) => {
         this.#seen.add(service);

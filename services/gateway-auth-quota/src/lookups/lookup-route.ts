@@ -9,9 +9,9 @@ import { echoPath } from "../edge/echo.ts";
 import type { Guard } from "../edge/guard.ts";
 import type { LoadShedder, ShedName } from "../edge/load-shedding.ts";
 import { searchOf } from "../edge/search.ts";
-import { type Asked, queryFor, readAsked } from "./asked.ts";
 import { conditionOf, dataTimeOf, type SnapshotChanges, weakEtag } from "./conditional.ts";
-import { askerOf, type Dispatcher } from "./dispatcher.ts";
+import { contextOf, type Dispatcher } from "./dispatcher.ts";
+import { type LookupRequest, queryFor, readLookupRequest } from "./lookup-request.ts";
 import type { Lookup } from "./lookups.ts";
 
 /** `Vary` of an answer: the request headers that it depends on. */
@@ -58,7 +58,7 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
         const sentAt = performance.now();
         const { view } = asked;
         const query = view.past === undefined ? asked.query : queryFor(lookup.op, asked, pass.key.bucket);
-        const question = { op: lookup.op, ...asked, query, isPast: view.past !== undefined, asker: askerOf(request, pass.key) };
+        const question = { op: lookup.op, ...asked, query, isPast: view.past !== undefined, context: contextOf(request, pass.key) };
         const item = await shedder.within(place, pass.key.bucket, () => dispatcher.ask(question));
         const upstreamMs = performance.now() - sentAt;
         const turn = turns.next(pass.key.bucket, request.raw.socket);
@@ -85,9 +85,9 @@ export function lookupHandler<O extends LookupName>(lookup: Lookup<O>, deps: Loo
  * Reads the question before the key is checked, because its cost must be known when it is admitted. A fault is returned, not thrown: only a caller with a
  * valid key is told.
  */
-function readOrFault<O extends LookupName>(lookup: Lookup<O>, request: FastifyRequest): Asked<O> | ProblemError {
+function readOrFault<O extends LookupName>(lookup: Lookup<O>, request: FastifyRequest): LookupRequest<O> | ProblemError {
   try {
-    return readAsked(lookup, request);
+    return readLookupRequest(lookup, request);
   } catch (error) {
     if (error instanceof ProblemError) return error;
     throw error;
@@ -109,7 +109,7 @@ function tenths(ms: number): string {
 /** @throws ProblemError when the caller's condition fails. */
 function answerOf<O extends LookupName>(
   op: O,
-  asked: Asked<O>,
+  asked: LookupRequest<O>,
   item: ReplyItem,
   request: FastifyRequest,
   changes: SnapshotChanges,
@@ -141,7 +141,7 @@ function answerOf<O extends LookupName>(
 /** Link to the next page (RFC 8288), for formats without room for a cursor: this URL with the next cursor. Null: there is no such list. */
 function nextLink<O extends LookupName>(
   op: O,
-  { question }: Asked<O>,
+  { question }: LookupRequest<O>,
   snapshotId: string,
   start: number,
   request: FastifyRequest,

@@ -55,20 +55,20 @@ export class QuestionReader {
     this.#known = known;
     // Most questions have none, and an empty reading costs as much as that of an address.
     if (search === "") return;
-    const told = new Set<string>();
+    const reported = new Set<string>();
     const repeated = new Set<string>();
     let unknown = 0;
     for (const [name, value] of new URLSearchParams(search)) {
       if (!this.#known.includes(name)) {
-        if (!told.has(name) && ++unknown <= unknownMax) this.#unknownParameter(name);
-      } else if (told.has(name)) {
+        if (!reported.has(name) && ++unknown <= unknownMax) this.#unknownParameter(name);
+      } else if (reported.has(name)) {
         if (repeated.has(name)) continue;
         repeated.add(name);
         this.#add(`query.${name}`, "invalid_parameter", "appears more than once", null, `Parameter ${name} appears more than once.`);
       } else {
         this.#query.set(name, value);
       }
-      told.add(name);
+      reported.add(name);
     }
   }
 

@@ -3,10 +3,10 @@
 import { ProblemError } from "@netfacts/contracts";
 import type { FastifyRequest } from "fastify";
 
-type Asked = Pick<FastifyRequest, "method" | "headers">;
+type CheckedRequest = Pick<FastifyRequest, "method" | "headers">;
 
 /** @throws ProblemError for an `Idempotency-Key` on a write. Call it for routes that carry out a repeated request again. */
-export function refuseIdempotencyKey(request: Asked): void {
+export function refuseIdempotencyKey(request: CheckedRequest): void {
   if (request.headers["idempotency-key"] === undefined || !isWrite(request)) return;
   const location = "header.idempotency-key";
   const message = "is not supported by this route, which carries out a repeated request again; send the request without it";
@@ -22,7 +22,7 @@ export function refuseIdempotencyKey(request: Asked): void {
  *
  * @throws ProblemError for any other condition on a write, and for every condition on a PUT, as a PUT also creates.
  */
-export function refuseConditions(request: Asked): void {
+export function refuseConditions(request: CheckedRequest): void {
   if (!isWrite(request)) return;
   const { headers, method } = request;
   const unmet = conditions.find(([name]) => headers[name] !== undefined && !isAnyRecord(name, headers[name], method));
@@ -41,6 +41,6 @@ function isAnyRecord(name: string, value: string | undefined, method: string): b
   return name === "if-match" && value?.trim() === "*" && method !== "PUT";
 }
 
-function isWrite({ method }: Asked): boolean {
+function isWrite({ method }: CheckedRequest): boolean {
   return method !== "GET" && method !== "HEAD";
 }

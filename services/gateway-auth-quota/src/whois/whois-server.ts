@@ -11,7 +11,7 @@ import type { LoadShedder } from "../edge/load-shedding.ts";
 import type { RequestLog } from "../edge/observe.ts";
 import { newRequestId } from "../edge/request-id.ts";
 import { TokenBuckets } from "../edge/token-buckets.ts";
-import type { Asking, Dispatcher } from "../lookups/dispatcher.ts";
+import type { Dispatcher, ServiceQuestion } from "../lookups/dispatcher.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import { WhoisConnection } from "./whois-connection.ts";
 import type { WhoisFormat, WhoisTarget } from "./whois-query.ts";
@@ -218,21 +218,21 @@ export class WhoisServer {
     const { op, fields } = asked[target.kind];
     const view: View = { fields, format: "json", page: null, meta: false };
     const question = questionOf(target);
-    const asking: Omit<Asking, "budgetMs"> = {
+    const serviceQuestion: Omit<ServiceQuestion, "budgetMs"> = {
       op,
       query: encodeQuery(op, question as never, view),
       units: unitsOf(target),
       // Each whois address has its own share of the services.
-      asker: { caller: `whois ${source}`, requestId: newRequestId(clock.now()), traceparent: null },
+      context: { caller: `whois ${source}`, requestId: newRequestId(clock.now()), traceparent: null },
       pinnedSnapshot: null,
     };
     const { body, ending } = isBulk
       ? await new Promise<{ body: Uint8Array; ending?: Uint8Array }>((resolve, reject) => {
-          dispatcher.askInBatch({ ...asking, budgetMs: dispatcher.budgetMs(op) }, (outcome) =>
+          dispatcher.askInBatch({ ...serviceQuestion, budgetMs: dispatcher.budgetMs(op) }, (outcome) =>
             outcome instanceof ProblemError ? reject(outcome) : resolve(outcome),
           );
         })
-      : await dispatcher.ask(asking);
+      : await dispatcher.ask(serviceQuestion);
     return JSON.parse(Buffer.concat([body, ending ?? Buffer.alloc(0)]).toString()) as WhoisRecords[WhoisTarget["kind"]];
   }
 }

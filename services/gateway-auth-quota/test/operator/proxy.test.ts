@@ -40,7 +40,7 @@ test("of a request's headers only those of the list reach ingest, with ours besi
       baggage: "a=b",
       [internalHeaders.proxyToken]: "made-up",
       [internalHeaders.keyId]: "AAAAAAAA",
-      [internalHeaders.handedOn]: "1",
+      [internalHeaders.forwarded]: "1",
       "x-anything": "else",
     },
     body: "{}\n",

@@ -245,10 +245,10 @@ function mergeAses(
 
 /** Most origins were last seen in one of the run's tables. Two-byte positions in a list of times take half the memory of the times. */
 function timeColumns({ first, last }: OriginTimes): Pick<RoutesColumns, "origin_first_seen" | "origin_last_seen" | "seen_time"> {
-  const told = new Set(last);
-  told.delete(0);
+  const times = new Set(last);
+  times.delete(0);
   // Origins of still older times get none. This needs as many tables that were imported out of order.
-  const newest = [...told].sort((a, b) => b - a).slice(0, placesMax);
+  const newest = [...times].sort((a, b) => b - a).slice(0, placesMax);
   const seen_time = Uint32Array.from([0, ...newest.reverse()]);
   const places = new Map(Array.from(seen_time, (time, place) => [time, place]));
   const origin_last_seen = new Uint16Array(last.length);

@@ -27,7 +27,7 @@ export interface OperatorRoutesDeps {
   /** The schedule of this process; null while it does not lead. */
   lead(): Pick<Lead, "scheduleOf"> | null;
   /** Forwards the request to the leader, and sends its response. */
-  handOn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+  forwardToLeader(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
 /** Number of the last runs that the health of sources is read from. */
@@ -49,7 +49,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
       new Query(request, []).refuseFaults();
       const acceptShrink = readBody(request);
       const runs = deps.runs();
-      if (runs === null) return deps.handOn(request, reply);
+      if (runs === null) return deps.forwardToLeader(request, reply);
       const run = await runs.start(starterOf(request), acceptShrink).catch((error: unknown) => {
         throw startProblem(error);
       });
@@ -65,7 +65,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
       const runs = deps.runs();
       // Only the leader knows the progress.
       if (run.state === "running" && runs === null) {
-        const answered = await handedOn(request, reply, deps.handOn);
+        const answered = await forwarded(request, reply, deps.forwardToLeader);
         if (answered !== null) return answered;
       }
       return sendJson(reply, runRecord(run, run.state === "running" ? runs?.progressOf(run.id) : null));
@@ -78,7 +78,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
       const lead = deps.lead();
       // The leader knows when each source is due. Without a leader, the reports of runs are all that is known.
       if (lead === null) {
-        const answered = await handedOn(request, reply, deps.handOn);
+        const answered = await forwarded(request, reply, deps.forwardToLeader);
         if (answered !== null) return answered;
       }
       const { config, faults, sha256 } = await listOfSources(deps.sources, deps.overrides);
@@ -95,12 +95,12 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
 }
 
 /** The leader's response; null if it cannot be reached. */
-export async function handedOn(
+export async function forwarded(
   request: FastifyRequest,
   reply: FastifyReply,
-  handOn: OperatorRoutesDeps["handOn"],
+  forwardToLeader: OperatorRoutesDeps["forwardToLeader"],
 ): Promise<FastifyReply | null> {
-  return handOn(request, reply).catch((error: unknown) => {
+  return forwardToLeader(request, reply).catch((error: unknown) => {
     if (error instanceof ProblemError) return null;
     throw error;
   });

@@ -15,10 +15,10 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Compile } from "typebox/compile";
 import { Comparisons } from "../compare/compare.ts";
 import type { RunManager } from "../runs/run-manager.ts";
-import { handedOn, type OperatorRoutesDeps, route, sendJson, sendStarted, sendText, starterOf, startProblem } from "./operator-routes.ts";
+import { forwarded, type OperatorRoutesDeps, route, sendJson, sendStarted, sendText, starterOf, startProblem } from "./operator-routes.ts";
 import { Query } from "./query.ts";
 
-export interface SnapshotRoutesDeps extends Pick<OperatorRoutesDeps, "handOn"> {
+export interface SnapshotRoutesDeps extends Pick<OperatorRoutesDeps, "forwardToLeader"> {
   readonly snapshots: Pick<SnapshotStore, "list" | "pointer" | "getManifest">;
   /** How a thread opens the same store. */
   readonly source: StoreSource;
@@ -35,7 +35,7 @@ const sectionForm = new RegExp(`^(?:${sectionNames.join("|")})$`);
 const rollbackRequest = Compile(RollbackRequest);
 
 export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutesDeps): void {
-  const { snapshots, source, pods, runs, handOn } = deps;
+  const { snapshots, source, pods, runs, forwardToLeader } = deps;
   const comparisons = new Comparisons();
   app.addHook("preClose", (done) => {
     comparisons.stop();
@@ -48,7 +48,7 @@ export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutes
       const reported = pods();
       if (reported === null) {
         // Without a leader, and without pods, there is only the information of the store.
-        const answered = await handedOn(request, reply, handOn);
+        const answered = await forwarded(request, reply, forwardToLeader);
         if (answered !== null) return answered;
       }
       const body: KeptSnapshots = { items: await keptSnapshots(snapshots), pods: reported === null ? null : [...reported] };
@@ -80,7 +80,7 @@ export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutes
       new Query(request, []).refuseFaults();
       const asked = readRollback(request);
       const leading = runs();
-      if (leading === null) return handOn(request, reply);
+      if (leading === null) return forwardToLeader(request, reply);
       await refuseRollback(snapshots, asked);
       const run = await leading.rollBack(starterOf(request), asked).catch((error: unknown) => {
         throw startProblem(error);

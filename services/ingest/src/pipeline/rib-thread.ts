@@ -21,11 +21,11 @@ const tell = (message: FromRibThread, columns: readonly ArrayBufferView<ArrayBuf
     columns.map(({ buffer }) => buffer),
   );
 
-let told = 0;
+let reportedAt = 0;
 try {
   const { report, stored, table, updates, sample, paths } = await readRib(workerData as RibSource, (done, total) => {
-    if (performance.now() - told < tellMs) return;
-    told = performance.now();
+    if (performance.now() - reportedAt < tellMs) return;
+    reportedAt = performance.now();
     tell({ kind: "bytes", done, total });
   });
   const { ipv4, ipv6, feedSize, facts } = table;

@@ -41,7 +41,7 @@ export class SnapshotCopy {
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   /** The failure that was logged last: it is logged again when it is another. */
-  #told = "";
+  #reported = "";
   /** The failure of the last try to put something back. */
   #notTaken: unknown = null;
   /** The snapshot that this process copied last, and what was taken back then. */
@@ -111,11 +111,11 @@ export class SnapshotCopy {
         this.#copied = wanted;
       });
       // Until the next copy nothing is known of the last one's failure.
-      if (performance.now() >= this.#noCopyBefore) this.#told = "";
+      if (performance.now() >= this.#noCopyBefore) this.#reported = "";
     } catch (err) {
       const { message } = err as Error;
-      if (message !== this.#told) this.#tell(err);
-      this.#told = message;
+      if (message !== this.#reported) this.#tell(err);
+      this.#reported = message;
     }
   }
 

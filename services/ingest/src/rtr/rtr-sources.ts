@@ -156,12 +156,12 @@ export class RtrSources {
     if (followed.isStopped || followed.callOff !== null) return;
     followed.callOff = this.#clock.after(ms, () => {
       followed.callOff = null;
-      followed.writing = followed.writing.then(() => this.#handOn(followed));
+      followed.writing = followed.writing.then(() => this.#deliver(followed));
     });
   }
 
   /** Never rejects. */
-  async #handOn(followed: Followed): Promise<void> {
+  async #deliver(followed: Followed): Promise<void> {
     const { source, client } = followed;
     if (followed.isStopped) return;
     const data = client.current();
@@ -186,13 +186,13 @@ export class RtrSources {
   }
 
   /** Data that stay current get a new file with their new time. */
-  #refreshLater(followed: Followed, handedOn: number): void {
+  #refreshLater(followed: Followed, deliveredAt: number): void {
     followed.callOffRefresh();
     followed.callOffRefresh = this.#clock.after(followed.source.intervalSeconds * 1_000, () => {
-      if (followed.stock?.kind !== "file" || followed.stock.updatedAt !== handedOn) return;
+      if (followed.stock?.kind !== "file" || followed.stock.updatedAt !== deliveredAt) return;
       const updatedAt = Math.max(...followed.client.status().map((cache) => (cache.active ? (cache.updatedAt ?? 0) : 0)));
-      if (updatedAt > handedOn) this.#later(followed, 0);
-      else this.#refreshLater(followed, handedOn);
+      if (updatedAt > deliveredAt) this.#later(followed, 0);
+      else this.#refreshLater(followed, deliveredAt);
     });
   }
 

@@ -7,7 +7,7 @@ import { type Share, Shares } from "@netfacts/messaging";
 const inFlightMax: Readonly<Record<ServiceName, number>> = { "ip-routing": 3_072, "asn-prefix": 3_072, "rdns-resolver": 256 };
 
 /** A batch that waits to ask. */
-export interface Asking {
+export interface WaitingBatch {
   /** The holder of the turns that it takes: batches of one key share the turns of the key. */
   readonly holder: string;
   /** Asks the next of its questions for the service; false: it has none any more. */
@@ -19,7 +19,7 @@ interface Holder {
   /** Its questions in flight; null: none so far. */
   share: Share | null;
   /** In the order of their turns; each once. */
-  readonly waiting: Asking[];
+  readonly waiting: WaitingBatch[];
 }
 
 interface Gate {
@@ -33,37 +33,37 @@ interface Gate {
 export class AskGate {
   readonly #gates = new Map<ServiceName, Gate>();
 
-  /** Calls `asking.askNext`, at once or later, until it has no more questions for the service. */
-  enter(service: ServiceName, asking: Asking): void {
+  /** Calls `batch.askNext`, at once or later, until it has no more questions for the service. */
+  enter(service: ServiceName, batch: WaitingBatch): void {
     const gate = this.#gate(service);
-    let holder = gate.holders.get(asking.holder);
+    let holder = gate.holders.get(batch.holder);
     if (holder === undefined) {
       holder = { share: null, waiting: [] };
-      gate.holders.set(asking.holder, holder);
+      gate.holders.set(batch.holder, holder);
     }
-    if (!holder.waiting.includes(asking)) holder.waiting.push(asking);
+    if (!holder.waiting.includes(batch)) holder.waiting.push(batch);
     this.#open(service, gate);
   }
 
   /** A question was answered, or given up. */
-  leave(service: ServiceName, asking: Asking): void {
+  leave(service: ServiceName, batch: WaitingBatch): void {
     const gate = this.#gate(service);
-    const holder = gate.holders.get(asking.holder);
-    if (holder !== undefined) this.#giveBack(gate, asking.holder, holder);
+    const holder = gate.holders.get(batch.holder);
+    if (holder !== undefined) this.#giveBack(gate, batch.holder, holder);
     this.#open(service, gate);
   }
 
   #open(service: ServiceName, gate: Gate): void {
     for (let turn = this.#next(gate); turn !== null; turn = this.#next(gate)) {
       const [name, holder] = turn;
-      const asking = holder.waiting.shift() as Asking;
+      const batch = holder.waiting.shift() as WaitingBatch;
       holder.share = gate.shares.enter(name);
       // Behind all others, as its turn is over.
       if (gate.holders.size > 1) {
         gate.holders.delete(name);
         gate.holders.set(name, holder);
       }
-      if (asking.askNext(service)) holder.waiting.push(asking);
+      if (batch.askNext(service)) holder.waiting.push(batch);
       else this.#giveBack(gate, name, holder);
     }
   }

@@ -3,8 +3,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { operations, ProblemError, type ServiceName, services } from "@netfacts/contracts";
 import { frameItemsMax, type ReplyItem } from "@netfacts/messaging";
-import type { Asker as AskedFor, Dispatcher } from "../dispatcher.ts";
-import type { AskGate, Asking } from "./ask-gate.ts";
+import type { Dispatcher, QuestionContext } from "../dispatcher.ts";
+import type { AskGate, WaitingBatch } from "./ask-gate.ts";
 import type { AskedItem } from "./item-reader.ts";
 
 export type Outcome = ReplyItem | ProblemError;
@@ -22,7 +22,7 @@ export interface BatchAskerOptions {
   readonly gate: AskGate;
   /** The bucket of the key, whose turns at the gate it takes. */
   readonly holder: string;
-  readonly asker: AskedFor;
+  readonly context: QuestionContext;
   /** If the snapshot that answers is no longer kept. True: the current one answers the rest. False: the rest gets `cursor_expired`. */
   readonly mayChangeSnapshot: boolean;
   /** No question is asked, and none waited for, after this, on the clock of `performance.now()`. */
@@ -34,7 +34,7 @@ const notReadyRetryMs = 100;
 /** Questions that may be sent before a snapshot is pinned: as many as share a frame. The first reply pins the snapshot for all. */
 const scoutsMax = frameItemsMax.batch;
 
-export class BatchAsker implements Asking {
+export class BatchAsker implements WaitingBatch {
   readonly #options: BatchAskerOptions;
   readonly #waiting = new Map<ServiceName, { items: Inquiry[]; next: number }>();
   /** The pinned snapshot; null until the first reply names one. */
@@ -87,7 +87,7 @@ export class BatchAsker implements Asking {
   }
 
   #send(service: ServiceName, inquiry: Inquiry): void {
-    const { dispatcher, gate, asker, endsAt } = this.#options;
+    const { dispatcher, gate, context, endsAt } = this.#options;
     const { op, query, units } = inquiry.question;
     const now = performance.now();
     if (inquiry.endsAt === 0) inquiry.endsAt = Math.min(now + dispatcher.budgetMs(op), endsAt);
@@ -103,7 +103,7 @@ export class BatchAsker implements Asking {
     const pinnedSnapshot = services[service].snapshots ? this.#snapshot : null;
     const isScout = services[service].snapshots && pinnedSnapshot === null;
     if (isScout) this.#scouts += 1;
-    dispatcher.askInBatch({ op, query, units, asker, budgetMs, pinnedSnapshot }, (outcome) => {
+    dispatcher.askInBatch({ op, query, units, context, budgetMs, pinnedSnapshot }, (outcome) => {
       if (isScout) this.#scouts -= 1;
       gate.leave(service, this);
       if (this.#stopped) return;
@@ -114,27 +114,27 @@ export class BatchAsker implements Asking {
   }
 
   #receive(service: ServiceName, inquiry: Inquiry, pinned: string | null, outcome: Outcome): void {
-    const next = services[service].snapshots ? this.#judge(inquiry, pinned, outcome) : "told";
-    if (next === "told") this.#tell(inquiry, outcome);
+    const next = services[service].snapshots ? this.#judge(inquiry, pinned, outcome) : "final";
+    if (next === "final") this.#tell(inquiry, outcome);
     else if (next === "again") this.#enqueue(inquiry);
     else setTimeout(() => this.#enqueue(inquiry), notReadyRetryMs);
   }
 
   /** Whether the outcome stands, or the question is asked again, at once or later. */
-  #judge({ endsAt }: Inquiry, pinned: string | null, outcome: Outcome): "told" | "again" | "later" {
+  #judge({ endsAt }: Inquiry, pinned: string | null, outcome: Outcome): "final" | "again" | "later" {
     if (!(outcome instanceof ProblemError)) {
       const { snapshotId } = outcome;
-      if (pinned !== null || snapshotId === "") return "told";
+      if (pinned !== null || snapshotId === "") return "final";
       if (this.#snapshot === null) this.#pin(snapshotId);
       // A question of before the pin is asked again if its pod answered from another snapshot.
-      return snapshotId === this.#snapshot ? "told" : "again";
+      return snapshotId === this.#snapshot ? "final" : "again";
     }
-    if (pinned === null) return "told";
+    if (pinned === null) return "final";
     if (outcome.code === "cursor_expired" && this.#options.mayChangeSnapshot) {
       if (this.#snapshot === pinned) this.#snapshot = null;
       return "again";
     }
-    return outcome.code === "data_not_ready" && performance.now() + notReadyRetryMs < endsAt ? "later" : "told";
+    return outcome.code === "data_not_ready" && performance.now() + notReadyRetryMs < endsAt ? "later" : "final";
   }
 
   #pin(snapshotId: string): void {

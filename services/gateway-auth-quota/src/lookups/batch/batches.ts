@@ -11,7 +11,7 @@ import type { Guard, Pass } from "../../edge/guard.ts";
 import type { RequestLog } from "../../edge/observe.ts";
 import type { Limiter } from "../../limits/index.ts";
 import type { GatewayMetrics } from "../../metrics.ts";
-import { askerOf, type Dispatcher } from "../dispatcher.ts";
+import { contextOf, type Dispatcher } from "../dispatcher.ts";
 import { vary } from "../lookup-route.ts";
 import { AskGate } from "./ask-gate.ts";
 import { BatchAsker } from "./asker.ts";
@@ -336,7 +336,7 @@ export class Batches {
       dispatcher,
       gate: this.#gate,
       holder: pass.key.bucket,
-      asker: askerOf(request, pass.key),
+      context: contextOf(request, pass.key),
       mayChangeSnapshot: isStream,
       endsAt,
     });

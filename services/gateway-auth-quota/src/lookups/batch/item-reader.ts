@@ -184,8 +184,8 @@ function memberFaults(kind: BatchKind, item: ItemValue, errors: () => Iterable<S
   const { properties, required } = batchQuestions[kind];
   const faults: ProblemItem[] = [];
   const add = (location: string, message: string, suggestion: string | null = null): boolean => {
-    // A member of several forms is told once, and not for each of them.
-    if (!faults.some((told) => told.location === location && told.message === message))
+    // A member of several forms is reported once, and not for each of them.
+    if (!faults.some((fault) => fault.location === location && fault.message === message))
       faults.push({ location, code: "batch_item_invalid", message, ...(suggestion === null ? {} : { suggestion }) });
     return faults.length >= faultsMax;
   };
@@ -219,11 +219,11 @@ function itemProblem(errors: readonly ProblemItem[]): ProblemError {
 /** The members that name a question, bounded, and never with a key in them. */
 function echoOf(value: unknown): string {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "null";
-  const told: Record<string, string | number> = {};
+  const echo: Record<string, string | number> = {};
   for (const name of namingMembers) {
     const member = (value as ItemValue)[name];
-    if (typeof member === "string") told[name] = quoteValue(member);
-    else if (typeof member === "number") told[name] = member;
+    if (typeof member === "string") echo[name] = quoteValue(member);
+    else if (typeof member === "number") echo[name] = member;
   }
-  return JSON.stringify(told);
+  return JSON.stringify(echo);
 }

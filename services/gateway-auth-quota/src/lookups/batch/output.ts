@@ -21,7 +21,7 @@ export class Output {
   #used = 0;
   #unread = 0;
   #broken = false;
-  /** Something was handed on since the last flush, which a packer may still hold. */
+  /** Something was written since the last flush, which a packer may still hold. */
   #isHeldBack = false;
 
   /**
@@ -55,7 +55,7 @@ export class Output {
 
   bytes(bytes: Uint8Array): void {
     if (bytes.length > memoryBytes) {
-      this.#handOn();
+      this.#writeCollected();
       this.#write(bytes, null);
       return;
     }
@@ -66,21 +66,21 @@ export class Output {
 
   /** Sends all that was written. */
   flush(): void {
-    this.#handOn();
+    this.#writeCollected();
     if (this.#isHeldBack) this.#packer?.flush();
     this.#isHeldBack = false;
   }
 
   /** After the last byte. */
   end(): void {
-    this.#handOn();
+    this.#writeCollected();
     if (this.#broken) return;
     if (this.#packer === null) this.#response.end();
     else this.#packer.end();
   }
 
-  /** Hands on what was collected. */
-  #handOn(): void {
+  /** Writes what was collected. */
+  #writeCollected(): void {
     const memory = this.#memory;
     if (memory === null) return;
     const used = this.#used;
@@ -90,7 +90,7 @@ export class Output {
   }
 
   #room(bytes: number): Buffer {
-    if (this.#memory !== null && this.#used + bytes > memoryBytes) this.#handOn();
+    if (this.#memory !== null && this.#used + bytes > memoryBytes) this.#writeCollected();
     this.#memory ??= spares.pop() ?? Buffer.allocUnsafeSlow(memoryBytes);
     return this.#memory;
   }

@@ -23,7 +23,7 @@ import { searchOf } from "../edge/search.ts";
 import type { Lookup } from "./lookups.ts";
 import { QuestionReader } from "./question-reader.ts";
 
-export interface Asked<O extends LookupName> {
+export interface LookupRequest<O extends LookupName> {
   readonly question: Questions[O];
   /** Units that it costs: of the rate limit, and of its key's share of the service (`operations`). */
   readonly units: number;
@@ -35,7 +35,7 @@ export interface Asked<O extends LookupName> {
 }
 
 /** @throws ProblemError that lists every fault. */
-export function readAsked<O extends LookupName>(lookup: Lookup<O>, request: FastifyRequest): Asked<O> {
+export function readLookupRequest<O extends LookupName>(lookup: Lookup<O>, request: FastifyRequest): LookupRequest<O> {
   const { op } = lookup;
   const search = searchOf(request);
   const reader = new QuestionReader(request.params as Record<string, string>, search, lookup.parameters);
@@ -68,7 +68,7 @@ export function readAsked<O extends LookupName>(lookup: Lookup<O>, request: Fast
 }
 
 /** The query about the past as a service gets it: with a number for the caller, so that callers take turns. The entity tag does not depend on this number. */
-export function queryFor<O extends LookupName>(op: O, { question, view }: Asked<O>, caller: string): string {
+export function queryFor<O extends LookupName>(op: O, { question, view }: LookupRequest<O>, caller: string): string {
   const past = { ...(view.past as PastView), turn: hash("sha256", caller, "buffer").readUInt32LE(0) };
   return encodeQuery(op, question, { ...view, past });
 }
