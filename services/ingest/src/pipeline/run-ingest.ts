@@ -2,6 +2,7 @@
 
 import { type Manifest, type SectionName, sealManifest, sectionNames } from "@netfacts/snapshot";
 import { isDiskFull, type StatedSection } from "@netfacts/storage";
+import { isOperators } from "../sources/index.ts";
 import type { CollectorSample } from "../verify/check-routes.ts";
 import { verifySnapshot } from "../verify/verify-snapshot.ts";
 import { OngoingReport, type Stage } from "./ongoing-report.ts";
@@ -51,14 +52,28 @@ export async function runIngest(options: RunOptions): Promise<RunReport> {
   }
 }
 
+/** Failed sources that the error of a first run names. */
+const reasonsMax = 3;
+
 /** @returns the manifest of a snapshot that is stored, verified and not published. */
 async function prepare(run: Run): Promise<Manifest> {
   const read = await stage(run, "read", () => readAll(run));
+  if (run.previous === null) refuseIfNothingRead(run);
   // Taken before the build, which empties `ribs`.
   const collectors = [...read.inputs.ribs].map(([source, { sample }]) => ({ source, sample }));
   const manifest = sealManifest(await stage(run, "build", () => build(run, read)));
   await stage(run, "verify", () => verify(run, manifest, { collectors, tables: read.inputs.tables }));
   return manifest;
+}
+
+/** @throws Error if every source failed that is not the operator's own: an empty first snapshot would answer as if nothing was allocated or announced. */
+function refuseIfNothingRead({ listed, report }: Run): void {
+  const names = new Set(listed.flatMap((source) => (isOperators(source) ? [] : [source.name])));
+  const reports = report.sources.filter(({ name }) => names.has(name));
+  if (reports.length === 0 || reports.some(({ state }) => state !== "failed")) return;
+  const reasons = reports.slice(0, reasonsMax).map(({ name, error }) => `${name}: ${error}`);
+  const more = reports.length > reasonsMax ? `; and ${reports.length - reasonsMax} more` : "";
+  throw new Error(`no source could be read, so there is no data to publish: ${reasons.join("; ")}${more}`);
 }
 
 async function stage<T>({ signal, report }: Run, name: Stage, work: () => Promise<T>): Promise<T> {

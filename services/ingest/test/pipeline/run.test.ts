@@ -291,6 +291,22 @@ describe("a required source that cannot be trusted", () => {
 describe("an optional source that cannot be trusted", () => {
   const yaml = optional(allSources, "rib", "ripe", "vrps", "names");
 
+  test("if no other source was read either, a first run publishes nothing, and gives the reasons", async () => {
+    await atWork(async (place) => {
+      for (const name of ["rib", "ripe", "vrps", "names"]) await place.write(name, "rubbish");
+      const { message } = await failed(run(place, yaml));
+      expect(message).toMatch(/^no source could be read, so there is no data to publish: (.+: .+; ){3}and 1 more$/);
+      expect(message).toContain(`ripe: ${join(place.folder, "ripe")}`);
+      expect(await place.store.currentId()).toBeNull();
+
+      await place.write("names", namesFile());
+      expect(await run(place, yaml)).toMatchObject({ error: null, snapshot: expect.any(String) });
+      // There is a snapshot now, whose sections stay.
+      await place.write("names", "rubbish");
+      expect(await run(place, yaml)).toMatchObject({ error: null, unchanged: false });
+    });
+  });
+
   test.each(["rib", "ripe", "vrps", "names"])("%s: its section stays as the last snapshot has it", async (name) => {
     await atWork(async (place) => {
       await run(place, yaml);
