@@ -329,7 +329,8 @@ export class SourceStock {
       metrics?.failuresInARow.set({ source: name }, failures);
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       const fields = { source: name, reason: message, failures, required: source.required, next_try: new Date(nextAt).toISOString() };
-      if (failures === 1 || source.fetch !== undefined) log.warn(fields, "a source is unavailable; its last good data remain in use");
+      if (failures === 1 || source.fetch !== undefined)
+        log.warn(fields, "a source is unavailable; its last good data, if any, remain in use");
       states.change(source, { checkedAt: now, nextAt, failures, error: message });
       return error as Error;
     }

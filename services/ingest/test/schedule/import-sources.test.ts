@@ -130,7 +130,7 @@ test("an optional one that was never there is left out; one that was is read as 
   const notes: string[] = [];
   const first = await run(", required: false", (note) => notes.push(note));
   expect(notes).toEqual([
-    `names: a source is unavailable; its last good data remain in use: ${server.url}/names: the server returned status 404`,
+    `names: a source is unavailable; its last good data, if any, remain in use: ${server.url}/names: the server returned status 404`,
   ]);
   expect(first.sources.map(({ name, state }) => [name, state])).toEqual([
     ["ripe", "read"],
@@ -151,7 +151,7 @@ test("what ends the run is told by its error alone, and what else was wrong by n
   files.delete("/ripe");
   expect((await failed(run(away, note))).message).toBe(`ripe: ${server.url}/ripe: the server returned status 404`);
   expect(notes.splice(0)).toEqual([
-    `more: a source is unavailable; its last good data remain in use: ${server.url}/more: the server returned status 404`,
+    `more: a source is unavailable; its last good data, if any, remain in use: ${server.url}/more: the server returned status 404`,
   ]);
   files.set("/ripe", Buffer.from("not a delegated file\n"));
   expect((await failed(run("", note))).message).toContain("not a delegated statistics file");

@@ -113,7 +113,7 @@ test("a required source that is away keeps back its own section, and no other", 
   });
   const told = world.log.filter(({ level }) => level === "warn").map(({ message }) => message);
   expect(told).toEqual([
-    "a source is unavailable; its last good data remain in use",
+    "a source is unavailable; its last good data, if any, remain in use",
     "sections are kept, because a source that they need has no usable version",
   ]);
   world.files.set("/ripe", delegatedFile());
