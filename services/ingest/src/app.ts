@@ -1,4 +1,4 @@
-/** The service `ingest`: reads sources, builds and verifies a snapshot, publishes it. */
+/** The service `ingest`: reads sources, builds a snapshot, verifies it and publishes it. */
 
 import type { IngestSource } from "@netfacts/contracts";
 import type { LocalIngest, LocalIngestDeps } from "./local-ingest.ts";
@@ -30,45 +30,45 @@ export { readSources, type SourcesConfig, SourcesFileError } from "./sources/ind
 export { type ObservationsConfig, observationsConfigSchema } from "./uploads/config-schema.ts";
 export type { ObservationSource } from "./uploads/open-observations.ts";
 
-/** The service with its operator API, for its own process. The command line and the one-process form, which import alone, load none of it. */
+/** The service with its operator API, for a process of its own. The command line and the one-process form only import, and do not load it. */
 export async function buildApp(deps: IngestDeps): Promise<IngestApp> {
   const { buildService } = await import("./service.ts");
   return buildService(deps);
 }
 
-/** One import: fetches what has a URL, reads, builds, verifies, publishes. Throws as `runIngest`. */
+/** One import: fetches sources with a URL, then reads, builds, verifies and publishes. Throws as `runIngest` does. */
 export async function importSources(options: ImportOptions): Promise<RunReport> {
   return (await import("./schedule/import-sources.ts")).importSources(options);
 }
 
-/** Asks for each source at its interval, and imports what changed, in a process that has its folder for itself. */
+/** Checks each source at its interval and imports what changed, in a process that has its folder to itself. */
 export async function followSources(deps: FollowDeps): Promise<Following> {
   return (await import("./schedule/follow-sources.ts")).followSources(deps);
 }
 
-/** Stored observations without a service. */
+/** Access to stored observations without a service. */
 export async function openLocalObservations(...args: Parameters<typeof OpenLocalObservations>): Promise<LocalObservations> {
   return (await import("./uploads/local-observations.ts")).openLocalObservations(...args);
 }
 
-/** The operator API for the gateway of the same process. */
+/** The operator API for the gateway in the same process. */
 export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalIngest> {
   return (await import("./local-ingest.ts")).startLocalIngest(deps);
 }
 
-/** How each source fares, from the files of a state folder, the runs and the snapshot. */
+/** The state of each source, read from the files of a state folder, the runs and the snapshot. */
 export async function sourcesOverview(options: OverviewOptions): Promise<IngestSource[]> {
   return (await import("./schedule/overview.ts")).sourcesOverview(options);
 }
 
-/** What a file looks like by its first bytes, where that is no MRT: `a web page`, `format delegated`; null where it is, or nothing is recognised. */
+/** What a file that is not MRT looks like by its first bytes: `a web page`, `format delegated`. Null if it is MRT, or not recognised. */
 export async function unlikeMrt(head: Uint8Array): Promise<string | null> {
   const { likenessOf } = await import("./readers/likeness.ts");
   const found = likenessOf(head);
   return found === null || found.format === "mrt" ? null : found.what;
 }
 
-/** A RIB with its updates applied, with whole attributes. Throws as the function of the same name in `replay/`. */
+/** A RIB with its updates applied and with complete attributes. Throws as the function of the same name in `replay/`. */
 export async function replayRoutes(
   rib: ReplayInput,
   updates: Iterable<ReplayInput>,

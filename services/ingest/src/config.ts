@@ -1,4 +1,4 @@
-/** Settings of the service: the only reader of the environment here. */
+/** Settings of the service. No other file of it reads the environment. */
 
 import { isIPv6 } from "node:net";
 import { ConfigError, loadConfig, urlHost } from "@netfacts/runtime";
@@ -10,7 +10,7 @@ import { fetchConfigSchema } from "./fetch/config-schema.ts";
 import { rtrDelayMsDefault } from "./rtr/index.ts";
 import { observationsConfigSchema } from "./uploads/config-schema.ts";
 
-/** Every setting with its default; names as in the environment. */
+/** Every setting with its default, by its name in the environment. */
 export const ingestConfigSchema = Type.Object({
   ...busConfigSchema.properties,
   SNAPSHOT_BUCKET: Type.String({

@@ -1,4 +1,4 @@
-/** The operator API of the one-process form: a server on loopback that only the gateway of the same process knows how to ask. */
+/** The operator API of the one-process form: a server on loopback, with a token that only the gateway in the same process has. */
 
 import { randomBytes } from "node:crypto";
 import { ProblemError } from "@netfacts/contracts";
@@ -20,9 +20,9 @@ import { Uploads } from "./uploads/uploads.ts";
 export interface LocalIngestDeps {
   readonly config: ObservationsConfig;
   readonly errorDocsBase: string;
-  /** Path of the sources.yaml; empty: none is set. */
+  /** Path of the `sources.yaml`; empty if none is set. */
   readonly sources: string;
-  /** Where what is fetched is kept. */
+  /** Folder for fetched files. */
   readonly stateFolder: string;
   readonly store: Pick<Store, "runs" | "audit" | "profiles" | "statements">;
   readonly snapshots: SnapshotStore;
@@ -35,10 +35,10 @@ export interface LocalIngestDeps {
 }
 
 export interface LocalIngest {
-  /** What the gateway needs to ask. */
+  /** Where the gateway sends requests, each with `proxyToken`. */
   readonly url: string;
   readonly proxyToken: string;
-  /** Follows the sources and what is uploaded; until then nothing runs. */
+  /** Starts to follow the sources and uploads. Nothing runs before. */
   follow(deps: Pick<FollowDeps, "sources" | "fetching">): Promise<void>;
   stop(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function startLocalIngest(deps: LocalIngestDeps): Promise<LocalInge
     lead: () => following?.lead ?? null,
     forwardToLeader,
   });
-  // Services of the same process load what is published by themselves.
+  // Services in the same process load published snapshots by themselves.
   installSnapshotRoutes(http, {
     snapshots,
     source: snapshotSource,

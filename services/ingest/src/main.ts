@@ -1,4 +1,4 @@
-/** The process of ingest: leads, or stands by; imports when operators or a fresh installation ask for it. */
+/** The process of ingest. It leads or stands by, and imports on schedule, when operators start a run, and in a new installation. */
 
 import { runMain, startTelemetry } from "@netfacts/runtime/telemetry";
 
@@ -6,7 +6,7 @@ const service = "ingest";
 
 await runMain(async () => {
   const telemetry = await startTelemetry({ service });
-  // Only now: what is imported earlier is not instrumented.
+  // Loaded after the telemetry has started: modules that are loaded earlier are not instrumented.
   const { runService, systemClock } = await import("@netfacts/runtime");
   const { natsConnection, openBus } = await import("@netfacts/runtime/bus");
   const { connectJetStreamStore, jetStreamSource } = await import("@netfacts/pod/jetstream");

@@ -1,4 +1,4 @@
-/** What ingest measures. */
+/** The metrics of ingest. */
 
 import type { Metrics } from "@netfacts/runtime";
 import { type SectionName, sectionNames } from "@netfacts/snapshot";
@@ -8,12 +8,12 @@ import type { RunOutcome } from "./runs/run-threads.ts";
 /** Seconds: from a list of names to a full table of many collectors. */
 const durationBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
 
-/** A source of the list, as far as it is measured. */
+/** A listed source, as its metrics need it. */
 export interface MeasuredSource {
   readonly section: SectionName;
-  /** Checks that failed since the last one that succeeded. */
+  /** Failed checks since the last successful one. */
   readonly failures: number;
-  /** A run could not use its newest version. */
+  /** Whether a run could not use its newest version. */
   readonly isRefused: boolean;
 }
 
@@ -23,7 +23,7 @@ export function createIngestMetrics(metrics: Metrics) {
     name: "netfacts_ingest_lease_errors_total",
     help: "Attempts to take or keep the lease of the leader that the store did not answer",
   });
-  // A rate does not see a first failure in a series that begins with it.
+  // A rate misses a first failure if the series begins with it.
   for (const outcome of ["succeeded", "failed"]) runs.inc({ outcome }, 0);
   leaseErrors.inc({}, 0);
   const records = metrics.gauge({
@@ -68,7 +68,7 @@ export function createIngestMetrics(metrics: Metrics) {
   });
   let listed: ReadonlyMap<string, MeasuredSource> = new Map();
   return {
-    /** Begins the counts of listed sources at 0, and ends the gauges of sources and sections that are listed no more. @param sources  by name */
+    /** Starts the counters of listed sources at 0, and removes gauges of sources and sections that are no longer listed. @param sources  by name */
     listSources(sources: ReadonlyMap<string, MeasuredSource>): void {
       for (const [source, { failures, isRefused }] of sources) {
         sourceFailures.inc({ source }, 0);
@@ -84,7 +84,7 @@ export function createIngestMetrics(metrics: Metrics) {
       for (const section of sectionsOf(listed)) if (!sections.has(section)) sectionRefused.remove({ section });
       listed = sources;
     },
-    /** Ends what a later term could not know: which versions of sections were refused. */
+    /** Removes the gauges of refused section versions, which a later term cannot know. */
     endTerm(): void {
       for (const section of sectionNames) sectionRefused.remove({ section });
     },
@@ -148,7 +148,7 @@ export function createIngestMetrics(metrics: Metrics) {
   };
 }
 
-/** ASPAs come with the VRPs. */
+/** The sources of VRPs have the ASPAs too. */
 function sectionsOf(sources: ReadonlyMap<string, MeasuredSource>): ReadonlySet<SectionName> {
   return new Set([...sources.values()].flatMap(({ section }) => (section === "vrps" ? [section, "aspas"] : [section])));
 }

@@ -1,9 +1,9 @@
-/** Files that are read again after a crash. */
+/** Replaces files that must be readable after a crash. */
 
 import { rename, rm, writeFile } from "node:fs/promises";
 
 /**
- * At any moment either the old text or the new one, also after a power cut. What a full disk does not take leaves its room.
+ * The file has either the old text or the new one at any time, also after a power failure. If the disk is full, the space is freed again.
  *
  * @throws Error with the path and the reason; `cause` is the system's error.
  */

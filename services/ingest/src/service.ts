@@ -1,4 +1,4 @@
-/** Ingest as a service: the operator API, the lead, and the runs of whoever has it. */
+/** Ingest as a service: the operator API, leadership, and the runs of the leader. */
 
 import { randomUUID } from "node:crypto";
 import { networkInterfaces } from "node:os";
@@ -42,23 +42,23 @@ export interface IngestDeps {
     | "ERROR_DOCS_BASE"
   >;
   readonly store: Pick<Store, "runs" | "audit" | "leases" | "profiles" | "statements">;
-  /** Uploaded observations, and how a run's thread opens the same store. */
+  /** Uploaded observations, and how the thread of a run opens the same store. */
   readonly observations: { readonly repository: ObservationRepository; readonly source: ObservationSource };
   readonly snapshots: SnapshotStore;
   /** How a run's thread opens the same store. */
   readonly snapshotSource: StoreSource;
   readonly broadcast: Broadcast;
-  /** How long pods are waited for; default: `activationDefaults`. */
+  /** How long to wait for pods. Default: `activationDefaults`. */
   readonly activation?: ActivationSettings;
   readonly clock: { now(): number; monotonic?(): number };
   readonly log: Pick<Logger, "info" | "warn" | "error">;
   readonly metrics: Metrics;
-  /** Says at `/readyz` what ingest waits for: as the frame of the process does. */
+  /** Shows at `/readyz` what ingest waits for. */
   explain(topic: string, reason: string | null): void;
 }
 
 export interface IngestApp extends ServiceApp {
-  /** Of the operator API, once it was started. */
+  /** URL of the operator API, once it has started. */
   url(): string;
   leads(): boolean;
 }
@@ -69,7 +69,7 @@ export function buildService(deps: IngestDeps): IngestApp {
   const fetching = fetchContext(config);
   let url = "";
   let leadership: Leadership | null = null;
-  /** The last term, which may have ended. */
+  /** The last term, which may have ended already. */
   let current: OpenTerm | null = null;
 
   const led = () => (leadership?.term ? current : null);
@@ -128,7 +128,7 @@ export function buildService(deps: IngestDeps): IngestApp {
       url = await listenAt(place, (at) => http.listen(at));
       const advertised = config.INGEST_ADVERTISED_URL || advertisedUrl(config, url);
       const { monotonic } = clock;
-      // Where it cannot be written no run would succeed, so another process may lead.
+      // No run would succeed in a folder that cannot be written, so another process may lead.
       const beginToLead = async (): Promise<void> => {
         if (leadership !== null) {
           leadership.resume();
@@ -154,7 +154,7 @@ export function buildService(deps: IngestDeps): IngestApp {
     async stop() {
       stateFolder.stop();
       await http.close();
-      // First the schedule and the run, whose end is kept while this process still leads.
+      // The schedule and the run stop first: the end of the run is stored while this process still leads.
       await current?.work.stop();
       await leadership?.stop();
       await current?.ended;
@@ -165,14 +165,14 @@ export function buildService(deps: IngestDeps): IngestApp {
   };
 }
 
-/** Where others reach this server: where it listens on every address, at the first that is not loopback, of IPv4 if there is one. */
+/** The address at which other processes reach this server. If it listens on every address: the first that is not loopback, preferably IPv4. */
 function advertisedUrl({ INGEST_ADVERTISED_HOST, INGEST_HOST }: IngestDeps["config"], url: string): string {
   const { port } = new URL(url);
   if (INGEST_ADVERTISED_HOST !== "") return `http://${urlHost(INGEST_ADVERTISED_HOST)}:${port}`;
   if (INGEST_HOST !== "0.0.0.0" && INGEST_HOST !== "::") return url;
   const outer = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
-    // One of a link alone needs a zone, which means something on this machine only.
+    // A link-local address needs a zone, which is valid on this machine only.
     .filter(({ internal, address }) => !internal && !address.startsWith("fe80:"));
   const place = outer.find(({ family }) => family === "IPv4") ?? (INGEST_HOST === "::" ? outer[0] : undefined);
   return `http://${urlHost(place?.address ?? "127.0.0.1")}:${port}`;

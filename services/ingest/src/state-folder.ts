@@ -1,4 +1,4 @@
-/** The state directory: whether ingest can write it, looked at before it leads and regularly from then on. Who cannot does not lead. */
+/** Checks whether ingest can write its state directory, before it leads and regularly after that. A process that cannot write does not lead. */
 
 import { randomUUID } from "node:crypto";
 import { open, rm } from "node:fs/promises";
@@ -9,14 +9,14 @@ import { makeFolder } from "@netfacts/storage";
 export interface StateFolderDeps {
   readonly folder: string;
   readonly log: Pick<Logger, "info" | "error">;
-  /** Called with the fault, and with null when it is over. */
+  /** Called with the fault, and with null once it is gone. */
   readonly explain: (fault: string | null) => void;
-  /** Time between two looks, in ms. Default: 5 s. */
+  /** Time between two checks, in ms. Default: 5 s. */
   readonly lookMs?: number;
 }
 
 const lookMsDefault = 5_000;
-/** A file system that holds no more of a file than this has no room for anything. */
+/** Size of the file that a check writes: a file system without room for it counts as full. */
 const probe = Buffer.alloc(4_096);
 
 const reasons: Readonly<Record<string, string>> = {
@@ -39,16 +39,16 @@ export class StateFolder {
     this.#deps = deps;
   }
 
-  /** Why it cannot be written, beginning with the setting's name; null: it can. */
+  /** Why the directory cannot be written, beginning with the setting's name; null if it can. */
   get fault(): string | null {
     return this.#fault;
   }
 
   /**
-   * Looks now, and regularly until `stop`.
+   * Checks now, and regularly until `stop`.
    *
-   * @param onWritable  called when it can be written, at first and after each `onFault`.
-   * @param onFault     called when two looks in a row found a fault: a run may fill the disk for a moment.
+   * @param onWritable  called when the directory can be written: at first, and after each `onFault`.
+   * @param onFault     called when two checks in a row found a fault: a run may fill the disk for a moment.
    */
   async start(onWritable: () => Promise<void>, onFault: (fault: string) => Promise<void>): Promise<void> {
     let isUsed = false;

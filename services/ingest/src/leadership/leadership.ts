@@ -1,22 +1,22 @@
-/** Which of several ingest processes leads: by a lease in the store, held for a term at a time. */
+/** Elects the leader among several ingest processes by a lease in the store. A process leads for one term at a time. */
 
 import type { LeaseRepository } from "@netfacts/storage";
 
 /** The lease's name in the store. */
 export const leaseName = "ingest";
 
-/** The caller led, and does no more, or cannot know whether it does. What it wanted to do must not be done. */
+/** The process no longer leads, or cannot know whether it does. It must not do what only a leader may do. */
 export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
 }
 
-/** From the moment in which a process got the lease to the one in which it can no longer be sure of it. */
+/** The time from when a process gets the lease until it can no longer be sure to hold it. */
 export interface Term {
   /** Aborted with a `LeadershipLostError` when the term is over. */
   readonly signal: AbortSignal;
   /**
-   * Resolves when the store itself says that the lease is still ours: to be asked before anything that only a leader may do. A process
-   * that was frozen has no other way to learn what happened meanwhile.
+   * Resolves when the store confirms that this process still holds the lease. Call it before anything that only a leader may do: a
+   * process that was frozen has no other way to learn what happened meanwhile.
    *
    * @throws LeadershipLostError
    */
@@ -25,16 +25,16 @@ export interface Term {
 
 export interface LeadershipOptions {
   readonly leases: LeaseRepository;
-  /** A name that no other process and no other run has. */
+  /** A name that is unique to this start of this process. */
   readonly owner: string;
-  /** The lease is free so long after its holder was last heard of. It is renewed, and asked for, three times as often. */
+  /** Time after which an unrenewed lease expires, in ms. It is renewed and requested three times within this time. */
   readonly ttlMs: number;
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** Called when this process begins to lead. */
   onTerm(term: Term): void;
-  /** Called for each time that the store did not answer, with the fault, and with null when it answers again. */
+  /** Called with the fault each time that the store does not answer, and with null when it answers again. */
   onStore?(fault: Error | null): void;
-  /** ms that never jump and go on while the process is frozen. Default: `performance.now`. */
+  /** A clock in ms that never jumps, and that continues while the process is frozen. Default: `performance.now`. */
   readonly monotonic?: () => number;
 }
 
@@ -47,7 +47,7 @@ interface RunningTerm extends Term {
 
 const renewalsPerTtl = 3;
 
-/** Asks for the lease as long as another has it, and keeps it as long as the store lets it. */
+/** Requests the lease while another process holds it, and renews it while this process does. */
 export class Leadership {
   readonly #options: LeadershipOptions;
   readonly #now: () => number;
@@ -63,12 +63,12 @@ export class Leadership {
     this.#now = options.monotonic ?? (() => performance.now());
   }
 
-  /** Asks for the first time; resolves when the store has answered or failed to. */
+  /** Requests the lease for the first time. Resolves when the store has answered, or has failed to. */
   async start(): Promise<void> {
     await this.#takeTurn();
   }
 
-  /** Ends the term and frees the lease, so that another takes over within a third of its length. */
+  /** Ends the term and releases the lease, so that another process takes over within a third of `ttlMs`. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -77,16 +77,16 @@ export class Leadership {
     await this.#release();
   }
 
-  /** Ends the term and frees the lease, and asks for none until `resume`: another process can do what this one cannot. */
+  /** Ends the term, releases the lease, and requests none until `resume`: another process can do what this one cannot. */
   async withhold(reason: string): Promise<void> {
     this.#isWithheld = true;
     this.#end(reason);
-    // Behind an answer that may be on its way, and before what is asked after `resume`.
+    // Runs after a request that may be in flight, and before any request that follows `resume`.
     this.#turn = this.#turn.then(() => this.#release());
     await this.#turn;
   }
 
-  /** The lease is asked for again within a third of its length. */
+  /** Requests the lease again, within a third of `ttlMs`. */
   resume(): void {
     this.#isWithheld = false;
   }
@@ -97,12 +97,12 @@ export class Leadership {
     return this.#term;
   }
 
-  /** The owner of the lease now, which may be another process; null when nobody holds it. @throws StoreError */
+  /** The current owner of the lease, which may be another process; null if nobody holds it. @throws StoreError */
   async leader(): Promise<string | null> {
     return (await this.#options.leases.read(leaseName))?.owner ?? null;
   }
 
-  /** Also where the last answer came too late to begin a term; who holds nothing frees nothing. */
+  /** Needed even without a term: the lease may have been granted too late to begin one. Has no effect if another process holds the lease. */
   async #release(): Promise<void> {
     const { leases, owner, log } = this.#options;
     await leases
@@ -179,7 +179,7 @@ export class Leadership {
     }
   }
 
-  /** The time counts from before the store was asked: its own began later. */
+  /** Counts the time from before the request, so that the term ends before the lease does in the store. */
   #extend(term: RunningTerm, asked: number): void {
     if (this.#term !== term) return;
     term.until = asked + this.#options.ttlMs;

@@ -1,4 +1,4 @@
-/** The operator's overrides of AS profiles, from the control store into a file that runs read as a source of two sections. */
+/** Copies the operator's overrides of AS profiles from the control store to a file, which runs read as a source of two sections. */
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,23 +11,23 @@ export interface OverrideFileDeps {
   readonly log: { error(fields: object, message: string): void };
   /** Called when the file has changed. */
   readonly onChange: () => void;
-  /** Time between two looks, in ms. Default: 200. */
+  /** Time between two checks, in ms. Default: 200. */
   readonly lookMs?: number;
-  /** Time from a look that failed to the next one, in ms. Default: 1 s. */
+  /** Time from a failed check to the next one, in ms. Default: 1 s. */
   readonly retryMs?: number;
 }
 
 const lookMsDefault = 200;
-/** A look may read all overrides and write their file. */
+/** Longer than between other checks, because a check may read all overrides and write the file. */
 const retryMsDefault = 1_000;
 const pageSize = 1_000;
 
-/** Where the file of a state folder is. It is there once an override was. */
+/** Path of the file in a state folder. The file exists once there has been an override. */
 export function overridesIn(stateFolder: string): string {
   return join(stateFolder, "profile-overrides.csv");
 }
 
-/** Follows the store. One process at a time writes the file of a folder. */
+/** Follows the store. Only one process at a time may write the file of a folder. */
 export class OverrideFile {
   readonly #deps: OverrideFileDeps;
   #version = "";
@@ -41,12 +41,12 @@ export class OverrideFile {
     this.#deps = deps;
   }
 
-  /** Looks now, and regularly until the signal ends it. Resolves after the first look, whatever came of it. */
+  /** Checks now, and regularly until the signal aborts. Resolves after the first check, whether it succeeded or not. */
   async follow(signal: AbortSignal): Promise<void> {
     await this.#look();
     if (signal.aborted) return;
     this.#timer = setInterval(() => {
-      // A store that is slower than this would make looks pile up, and the end would wait for all of them.
+      // With a store slower than the interval, checks would pile up, and `ended` would wait for all of them.
       if (this.#looking !== null || performance.now() < this.#notBefore) return;
       this.#looking = this.#look().finally(() => {
         this.#looking = null;
@@ -55,13 +55,13 @@ export class OverrideFile {
     signal.addEventListener("abort", () => clearInterval(this.#timer), { once: true });
   }
 
-  /** Resolves when nothing of it is under way. */
+  /** Resolves when no check is in progress. */
   async ended(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
   }
 
-  /** A store that is away leaves the file as it is. */
+  /** The file stays as it is while the store is unavailable. */
   async #look(): Promise<void> {
     const { onChange, log, retryMs = retryMsDefault } = this.#deps;
     try {
@@ -84,7 +84,7 @@ export class OverrideFile {
     const text = overridesText(await this.#all());
     const isOther = before !== text && !(before === null && count === 0);
     if (isOther) await replaceText(path, text);
-    // Only now: what could not be written is tried again.
+    // Set after the write, so that a failed write is tried again.
     this.#version = version;
     return isOther;
   }
@@ -99,7 +99,7 @@ export class OverrideFile {
   }
 }
 
-/** In the form of `overrides-csv`. */
+/** The overrides as text of the format `overrides-csv`. */
 export function overridesText(records: readonly ProfileRecord[]): string {
   const lines = records.map(({ asn, profile }) => {
     const { name, organisation, website, network_types } = profile as ProfileOverride;

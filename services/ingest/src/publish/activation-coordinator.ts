@@ -1,41 +1,41 @@
-/** Ingest's side of two-phase activation: tells the pods what was published, waits until they have loaded it, and lets it be served. */
+/** Ingest's side of two-phase activation: announces a published snapshot, waits until the pods have loaded it, and activates it. */
 
 import { type PodReport, readPodReport, reloadSubjects, type SnapshotNotice } from "@netfacts/contracts";
 import { type Broadcast, podReportIntervalMs } from "@netfacts/pod";
 import type { SnapshotStore } from "@netfacts/snapshot";
 
 export const activationDefaults = {
-  /** How long pods that are known have time to load; then the others go on without them. */
+  /** Time that known pods have to load the snapshot, in ms. After it, the snapshot is activated without them. */
   waitMs: 10_000,
-  /** A pod that was silent for so long is gone. */
+  /** A pod that has sent no report for this time, in ms, no longer counts. */
   podSilentMs: 3 * podReportIntervalMs,
-  /** How long unknown pods have to show themselves, when this coordinator has not listened long enough to know all. */
+  /** Time that unknown pods have to send a report, in ms, if this coordinator has not listened long enough to know all pods. */
   discoverMs: 1_000,
-  /** How often it is looked for what is published and not active: the store may have been away when that was to be changed. */
+  /** Time between checks for a snapshot that is published but not active, in ms: the store may have been unavailable at its activation. */
   lookMs: 15_000,
 } as const;
 
 export type ActivationSettings = Partial<Record<keyof typeof activationDefaults, number>>;
 
-/** Names are what pods say of themselves: whoever makes them up fills no memory and no log. */
+/** Most pods that are tracked. Pods name themselves, so made-up names could otherwise fill the memory and the log. */
 const podsMax = 512;
 
 export interface ActivationEvents {
   activated?(outcome: ActivationOutcome): void;
-  /** Every pod that answered refused it: what is served stays so, and the pointer too, until one has loaded it after all. */
+  /** Every pod that reported refused the snapshot. The active snapshot and the pointer stay until a pod has loaded the new one after all. */
   heldBack?(outcome: ActivationOutcome): void;
-  /** A pod refused it, or still does. */
+  /** A pod refused a snapshot, or still does. */
   refused?(id: string): void;
 }
 
-/** How far the pods had come when the wait was over. Names of pods. */
+/** What the pods had reported when the wait ended. The lists have names of pods. */
 export interface ActivationOutcome {
   readonly id: string;
   readonly activated: boolean;
   readonly waitedMs: number;
   readonly loaded: readonly string[];
   readonly refused: readonly { readonly pod: string; readonly reason: string }[];
-  /** Known, and neither of both so far: they serve it as soon as they have it. */
+  /** Known pods that have neither loaded nor refused it yet. They serve it as soon as they have loaded it. */
   readonly loading: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface ActivationDeps {
   readonly settings?: ActivationSettings;
 }
 
-/** Belongs to the leader: `start` when leading begins, `stop` when it ends. */
+/** Used by the leader only: call `start` when a term begins, and `stop` when it ends. */
 export class ActivationCoordinator {
   readonly #deps: ActivationDeps;
   readonly #settings: Record<keyof typeof activationDefaults, number>;
@@ -54,7 +54,7 @@ export class ActivationCoordinator {
   #listeningSinceMs = 0;
   #subscription: { stop(): Promise<void> } | null = null;
   #heardReport: () => void = () => undefined;
-  /** What every pod refused, as long as nothing else is published. */
+  /** The snapshot that every pod refused; null once another one is activated. */
   #heldBack: string | null = null;
   #underWay: { readonly id: string; readonly outcome: Promise<ActivationOutcome> } | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -78,7 +78,7 @@ export class ActivationCoordinator {
     await this.#subscription?.stop();
   }
 
-  /** The pods that are there, as they reported last, by name. */
+  /** The last report of each live pod, sorted by the pod's name. */
   pods(): PodReport[] {
     const oldest = performance.now() - this.#settings.podSilentMs;
     for (const [pod, { seenAtMs }] of this.#pods) if (seenAtMs < oldest) this.#pods.delete(pod);
@@ -86,8 +86,8 @@ export class ActivationCoordinator {
   }
 
   /**
-   * After `store.publish`: resolves when the snapshot is active, or held back. Throws what the store throws, also when another
-   * snapshot was published meanwhile; the pods then go on with what they serve, and a later look brings it to its end.
+   * Call it after `store.publish`. Resolves when the snapshot is active or held back. Throws what the store throws, also if another
+   * snapshot was published meanwhile. The pods then keep what they serve, and a later check completes the activation.
    */
   activate(id: string): Promise<ActivationOutcome> {
     if (this.#underWay?.id === id) return this.#underWay.outcome;
@@ -116,23 +116,23 @@ export class ActivationCoordinator {
     return outcome;
   }
 
-  /** What is active was repaired: pods that refused it try again. */
+  /** Announces that the active snapshot was repaired: pods that refused it try again. */
   announceRepaired(id: string): void {
     this.#notify(reloadSubjects.published, id);
   }
 
-  /** Brings to its end what a leader before began; null when there is nothing to do. */
+  /** Completes an activation that an earlier leader began; null if there is none. */
   async resume(): Promise<ActivationOutcome | null> {
     const pointer = await this.#deps.store.pointer();
     if (pointer === null || pointer.published === pointer.active) return null;
     return this.activate(pointer.published);
   }
 
-  /** As `resume`, of what nobody else brings to its end. */
+  /** Like `resume`, for an activation that nothing else completes. */
   async #look(): Promise<void> {
     if (this.#underWay !== null) return;
     const pointer = await this.#deps.store.pointer().catch(() => null);
-    // A frozen process learns here that it leads no more.
+    // A process that was frozen finds here that it no longer leads.
     if (pointer === null || this.#stopped || this.#underWay !== null) return;
     const { published, active } = pointer;
     if (published !== active && published !== this.#heldBack) await this.activate(published).catch(() => undefined);
@@ -145,15 +145,15 @@ export class ActivationCoordinator {
     this.#pods.set(report.pod, { report, seenAtMs: performance.now() });
     this.#heardReport();
     if (report.outcome === "refused" && report.snapshot !== null) this.#deps.events?.refused?.(report.snapshot);
-    // Repaired after all: its own bound has passed, so that it is activated at once.
+    // The pod has loaded it after all. Its time to load has passed, so it is activated at once.
     if (this.#heldBack !== null && report.snapshot === this.#heldBack && report.outcome === "loaded")
       void this.resume().catch(() => undefined);
   }
 
-  /** Until every known pod has loaded it, or the bound. */
+  /** Waits until every known pod has loaded the snapshot, for at most `waitMs`. */
   async #untilLoaded(id: string, started: number): Promise<void> {
     const { waitMs, discoverMs } = this.#settings;
-    // One report of each pod must have had time to come. With none known the broadcast itself may be just back: they are given it anew.
+    // Every pod must have had time for one report. If no pod is known, the broadcast may have just been restored, so the time starts again.
     const since = this.pods().length === 0 ? started : this.#listeningSinceMs;
     const allKnownAt = Math.min(since + podReportIntervalMs + discoverMs, started + waitMs);
     const earliest = Math.max(started, Math.min(allKnownAt, started + discoverMs));

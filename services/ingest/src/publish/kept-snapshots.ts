@@ -1,11 +1,11 @@
-/** What the store keeps of snapshots, as metrics of the leader. */
+/** Metrics of the kept snapshots, which the leader exports. */
 
 import { type Manifest, pastManifest, type SnapshotStore, SnapshotUnavailableError } from "@netfacts/snapshot";
 import type { IngestMetrics } from "../metrics.ts";
 
 export interface KeptSnapshots {
   readonly publications: number;
-  /** Of all their objects, each once. */
+  /** Size of all their objects, each counted once. */
   readonly bytes: number;
   /** RFC 3339; null: nothing is kept. */
   readonly earliest: string | null;
@@ -13,7 +13,7 @@ export interface KeptSnapshots {
 
 type Objects = ReadonlyMap<string, number>;
 
-/** Reads each manifest once, as a manifest never changes. A damaged one has no objects. */
+/** Reads each manifest once, because a manifest never changes. A damaged manifest counts as one without objects. */
 export class KeptReader {
   readonly #store: Pick<SnapshotStore, "publications" | "list" | "getManifest">;
   readonly #manifests = new Map<string, Manifest | null>();
@@ -56,7 +56,7 @@ function objectsOf({ sections, ingest_objects }: Manifest): Objects {
 
 const everyMs = 30_000;
 
-/** Reads it regularly, until the signal ends that. While it cannot be read, the metrics stay as they are. */
+/** Updates the metrics regularly until the signal aborts. They stay as they are while the store cannot be read. */
 export function measureKept(
   store: SnapshotStore,
   { kept, keptBytes, keptSince }: Pick<IngestMetrics, "kept" | "keptBytes" | "keptSince">,
@@ -73,7 +73,7 @@ export function measureKept(
   const timer = setInterval(() => void look(), everyMs).unref();
   signal.addEventListener("abort", () => {
     clearInterval(timer);
-    // Another process leads, and shows what it reads.
+    // Another process leads now, and exports these metrics.
     for (const gauge of [kept, keptBytes, keptSince]) gauge.remove({});
   });
   void look();

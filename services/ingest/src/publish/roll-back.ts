@@ -1,4 +1,4 @@
-/** An earlier snapshot becomes the current one again, as a run of its own: beside an import, which then keeps what was taken back. */
+/** Makes an earlier snapshot the current one again, as a run of its own. It can run beside an import, which then respects the rollback. */
 
 import { type Manifest, rollbackManifest, type SectionEntry, type SectionName, type SnapshotStore, takenBackBy } from "@netfacts/snapshot";
 import type { ProgressListener } from "../pipeline/progress.ts";
@@ -15,16 +15,16 @@ export interface Rollback {
 export interface RollBackOptions extends Rollback {
   readonly store: Pick<SnapshotStore, "getManifest" | "getObject" | "publish" | "takenBack">;
   readonly place: PublishPlace;
-  /** Called right before it publishes. Throws when this process leads no more. */
+  /** Called right before publishing. Throws if this process no longer leads. */
   readonly confirm: () => Promise<void>;
   readonly onProgress: ProgressListener;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads every object of the earlier snapshot, which checks their digests, and publishes it in the place of the other.
+ * Reads every object of the earlier snapshot, which checks the digests, and publishes it in place of the current one.
  *
- * @throws SnapshotError, with `PublicationConflictError` among them where another snapshot was published meanwhile; the signal's reason.
+ * @throws SnapshotError, in particular `PublicationConflictError` if another snapshot was published meanwhile; the signal's reason.
  */
 export async function rollBack({ store, place, confirm, onProgress, signal, ...asked }: RollBackOptions): Promise<RunReport> {
   const started = performance.now();
@@ -40,9 +40,9 @@ export async function rollBack({ store, place, confirm, onProgress, signal, ...a
   onProgress({ label: "publish", done: 0, total: 1, unit: "steps" });
   await place.turn();
   await confirm();
-  // What an import beside it has stored so far stays.
+  // What a concurrent import has stored so far stays.
   const takenBack = takenBackBy(current, manifest, await store.takenBack());
-  // It holds no lock of the state folder: an import of another process may have stored objects there that it has not published yet.
+  // `isAlone: false`, as this holds no lock of the state folder: an import of another process may have stored objects that it has not published yet.
   await store.publish(manifest, { replaces: asked.replaces, isAlone: false, takenBack });
   place.published({ replaced: asked.replaces, id: manifest.id });
   return report(manifest, { read: 0, build: 0, verify: seconds(started, verified), publish: seconds(verified, performance.now()) });

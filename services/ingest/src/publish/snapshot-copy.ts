@@ -1,4 +1,4 @@
-/** Ingest's own copy of the snapshot in service: what the store of snapshots loses of it is put back. */
+/** Ingest's own copy of the snapshot in service. Parts that the snapshot store loses are restored from it. */
 
 import {
   type Manifest,
@@ -10,45 +10,45 @@ import {
 } from "@netfacts/snapshot";
 
 export interface SnapshotCopyDeps {
-  /** Folder of the copy, for this process alone; made when something is first copied. */
+  /** Folder of the copy, for this process alone. It is created with the first copy. */
   readonly folder: string;
   readonly store: SnapshotStore;
-  /** Lets a published snapshot be served. */
+  /** Activates a published snapshot. */
   readonly activate: (id: string) => Promise<unknown>;
-  /** Called when parts of the active snapshot were put back. */
+  /** Called after parts of the active snapshot were restored. */
   readonly repaired: (id: string) => void;
   readonly log: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
   };
-  /** Time between two looks at the store's pointer, in ms. Default: 2 s. */
+  /** Time between two checks of the store's pointer, in ms. Default: 2 s. */
   readonly lookMs?: number;
-  /** Time after a copy that the folder did not take until the next one, in ms. Default: a minute. */
+  /** Time after a copy that could not be written until the next one, in ms. Default: a minute. */
   readonly retryMs?: number;
 }
 
 const lookMsDefault = 2_000;
 const retryMsDefault = 60_000;
-/** Time between two complete reads for pods that refuse the snapshot although it is whole, in ms. */
+/** Shortest time between two complete reads that pods cause by refusing an intact snapshot, in ms. */
 const doubtIntervalMs = 60_000;
 
-/** Belongs to the leader: `start` when leading begins, `stop` when it ends. */
+/** Used by the leader only: call `start` when a term begins, and `stop` when it ends. */
 export class SnapshotCopy {
   readonly #deps: SnapshotCopyDeps;
   readonly #copy: SnapshotStore;
-  /** One copy or restoration at a time. */
+  /** The last queued copy or restoration: there is one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
-  /** The failure that was logged last: it is logged again when it is another. */
+  /** The failure that was logged last. Only a different one is logged again. */
   #reported = "";
-  /** The failure of the last try to put something back. */
+  /** The failure of the last attempt to restore something. */
   #notTaken: unknown = null;
-  /** The snapshot that this process copied last, and what was taken back then. */
+  /** The snapshot that this process copied last, with the versions that were taken back at that time. */
   #copied = "";
   /** On the clock of `performance.now()`. */
   #noCopyBefore = Number.NEGATIVE_INFINITY;
-  /** The snapshot that was whole in the store, and the mark of its objects then: it is read again when either differs. */
+  /** The snapshot that was last found intact in the store, and the mark of its objects. It is read again if either differs. */
   #whole = { id: "", mark: "" };
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -66,14 +66,14 @@ export class SnapshotCopy {
     }, lookMs).unref();
   }
 
-  /** Resolves when nothing of it is under way: a copy ends after the object that it is reading. */
+  /** Resolves when no work is in progress. A copy stops after the object that it is reading. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#turn.catch(() => undefined);
   }
 
-  /** A pod refuses the snapshot: the next look reads all of it, as files may rot without any sign. */
+  /** Call it when a pod refuses the snapshot. The next check reads all of it, because files can decay without any sign. */
   doubt(id: string): void {
     const now = performance.now();
     if (id !== this.#whole.id || now - this.#doubtedAtMs < doubtIntervalMs) return;
@@ -82,10 +82,10 @@ export class SnapshotCopy {
   }
 
   /**
-   * Puts back what the store lacks of the copied snapshot, with the same id and the same objects: all of it where the store has no
-   * pointer or a damaged one, else each part that is missing or damaged. Does nothing where another snapshot is active, or nothing was copied so far.
-   * Throws `SnapshotUnavailableError`: without an answer nobody knows what the store holds; and when everything is lost and the copy
-   * is damaged too. A part that both have lost is left to the next look, which reports it.
+   * Restores what the store lacks of the copied snapshot, with the same id and the same objects: all of it if the store has no pointer
+   * or a damaged one, else each part that is missing or damaged. Does nothing if another snapshot is active, or if nothing was copied yet.
+   * Throws `SnapshotUnavailableError` if the store does not answer, because its content is then unknown. Throws `SnapshotError` if the
+   * store has lost everything and the copy is damaged too. A part that both have lost is left to the next check, which reports it.
    */
   restore(): Promise<void> {
     return this.#inTurn(async () => {
@@ -96,7 +96,7 @@ export class SnapshotCopy {
     });
   }
 
-  /** Restores what was lost, and copies what is in service. Never rejects. */
+  /** Restores what was lost, and copies the snapshot in service. Never rejects. */
   async #look(): Promise<void> {
     try {
       await this.#inTurn(async () => {
@@ -110,7 +110,7 @@ export class SnapshotCopy {
         await this.#take(active, takenBack);
         this.#copied = wanted;
       });
-      // Until the next copy nothing is known of the last one's failure.
+      // Until the next copy it is unknown whether the reason of the last failure remains.
       if (performance.now() >= this.#noCopyBefore) this.#reported = "";
     } catch (err) {
       const { message } = err as Error;
@@ -126,7 +126,7 @@ export class SnapshotCopy {
         { err, folder },
         "the snapshot store lost data, and they cannot be restored from ingest's own copy yet; retrying in seconds",
       );
-    // A store that is away has nothing to be restored or copied, and others say that it is away.
+    // An unavailable store is reported elsewhere, and nothing can be restored or copied.
     else if (!(err instanceof SnapshotUnavailableError))
       log.warn({ err, folder }, "ingest's own copy of the snapshot in service failed; retrying within a minute");
   }
@@ -156,7 +156,7 @@ export class SnapshotCopy {
     await this.#keep(() => this.#copy.publish(manifest, { takenBack }));
   }
 
-  /** A full disk is given its room back, for runs and for the lease that hangs on it; and nothing is read again at once that it cannot hold. */
+  /** On failure frees the space of the unfinished copy, because runs and the lease need it, and delays the next copy, which would fail again. */
   async #keep(write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
@@ -176,7 +176,7 @@ export class SnapshotCopy {
       if (pointer.active === id) await this.#repair(id, pointer.published === id);
       return;
     }
-    // A store with a damaged pointer holds more than an empty one.
+    // For the log: a store with a damaged pointer is not empty.
     const fault = await store.list().then(
       () => "empty",
       ({ message }: Error) => message,
@@ -188,7 +188,7 @@ export class SnapshotCopy {
     log.warn({ snapshot: id, fault }, "the store of snapshots named no snapshot; the one in service was restored from ingest's own copy");
   }
 
-  /** The store has answered a moment ago: where it fails now, nobody else says so. */
+  /** Keeps the failure for the log. The store has just answered, so nothing else reports it. */
   async #putBack(write: Promise<unknown>): Promise<void> {
     try {
       await write;
@@ -198,7 +198,7 @@ export class SnapshotCopy {
     }
   }
 
-  /** @param isPublished  also the last one that was published: its manifest can be stored again. */
+  /** @param isPublished  whether it is also the last published snapshot, whose manifest can be stored again. */
   async #repair(id: string, isPublished: boolean): Promise<void> {
     const { store, repaired, log } = this.#deps;
     const mark = await store.objectsMark();
@@ -227,7 +227,7 @@ export class SnapshotCopy {
   }
 }
 
-/** null: missing or damaged. Throws when the store does not answer. */
+/** Null if missing or damaged. Throws if the store does not answer. */
 async function readable<T>(read: Promise<T>): Promise<T | null> {
   try {
     return await read;
