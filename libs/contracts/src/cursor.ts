@@ -1,13 +1,13 @@
 /**
- * A cursor says where a list goes on, in which snapshot, and for which question. It has 22 or 26 bytes, as base64url:
+ * A cursor states where a list continues, in which snapshot, and for which question. It has 22 or 26 bytes, as base64url:
  *
  *   0 u8 version · 1 u8 list · 2 u32 start · 6 u64 snapshot as in frames · 14 u32 Unix seconds, in version 2 only · 8 bytes of SHA-256 over all that and
  *   the question
  *
- * Version 2 is of lists of changes: the snapshot is the newer of the two that are compared, and the time is the publication of the older one.
+ * Version 2 is for lists of changes. Its snapshot is the newer of the two compared ones, and its time is the publication of the older one.
  *
- * The hash finds what was cut, changed, or taken from another question. It is no secret: a cursor allows nothing, as key, scope and limits
- * are those of the question that brings it.
+ * The hash detects a cursor that was cut, changed, or taken from another question. It is no secret, because a cursor permits nothing: key,
+ * scope and limits are those of the request with the cursor.
  */
 
 import { hash } from "node:crypto";
@@ -17,11 +17,11 @@ import { encodeQuestion } from "./questions.ts";
 import { snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";
 import type { Page } from "./view.ts";
 
-/** What a cursor names. */
+/** The content of a cursor. */
 export interface CursorPlace {
   readonly snapshotId: string;
   readonly page: Page;
-  /** When the older one of two snapshots was published; only of lists of changes. */
+  /** When the older of two snapshots was published. Only for lists of changes. */
   readonly at?: number;
 }
 
@@ -31,7 +31,7 @@ const hashBytes = 8;
 
 /**
  * @param question  its `limit` does not count: pages may differ in size.
- * @throws RangeError for a snapshot whose id cannot travel.
+ * @throws RangeError if the snapshot's id cannot be encoded.
  */
 export function encodeCursor<O extends OperationName>(op: O, question: Questions[O], { snapshotId, page, at }: CursorPlace): string {
   const bytes = Buffer.alloc(placeBytes + (at === undefined ? 0 : atBytes));
@@ -45,10 +45,10 @@ export function encodeCursor<O extends OperationName>(op: O, question: Questions
   return Buffer.concat([bytes, binding(op, question, bytes)]).toString("base64url");
 }
 
-/** The place that a cursor of this question names; null for any other text. */
+/** The place in a cursor of this question; null for any other text. */
 export function decodeCursor<O extends OperationName>(op: O, question: Questions[O], text: string): CursorPlace | null {
   const bytes = Buffer.from(text, "base64url");
-  // Decoding is lenient: only the text that comes out again is the one that was made.
+  // Decoding is lenient, so the text must equal the re-encoded one.
   const hasAt = isChanges(op);
   const placeLength = placeBytes + (hasAt ? atBytes : 0);
   if (bytes.length !== placeLength + hashBytes || bytes.toString("base64url") !== text) return null;

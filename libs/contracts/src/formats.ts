@@ -1,6 +1,6 @@
-/** The formats of lists: what `format` and `Accept` choose from, and the columns of their lines. */
+/** The formats of lists, which `format` and `Accept` choose from, and the columns of their lines. */
 
-/** Formats besides JSON; each shows one list of the record, a line an item. */
+/** Formats besides JSON. Each shows one list of the record, with one line for each item. */
 export const listFormats = ["ndjson", "csv", "text"] as const;
 export type ListFormat = (typeof listFormats)[number];
 
@@ -8,7 +8,7 @@ export type ListFormat = (typeof listFormats)[number];
 export const formats = ["json", ...listFormats] as const;
 export type Format = (typeof formats)[number];
 
-/** Media types as `Accept` names them, in the order of preference where the caller has none. */
+/** Media types for `Accept`. Their order decides if the caller has no preference. */
 export const mediaTypes: Readonly<Record<Format, string>> = {
   json: "application/json",
   ndjson: "application/x-ndjson",
@@ -16,7 +16,7 @@ export const mediaTypes: Readonly<Record<Format, string>> = {
   text: "text/plain",
 };
 
-/** `Content-Type` of each format. CSV has a header line, and says so (RFC 4180 §3). */
+/** `Content-Type` of each format. CSV has a header line, which the type states (RFC 4180 §3). */
 export const contentTypes: Readonly<Record<Format, string>> = {
   json: "application/json; charset=utf-8",
   ndjson: "application/x-ndjson; charset=utf-8",
@@ -24,15 +24,15 @@ export const contentTypes: Readonly<Record<Format, string>> = {
   text: "text/plain; charset=utf-8",
 };
 
-/** The list that the formats besides JSON show, and its columns in CSV; NDJSON has the items as they stand in the record, text one member of each. */
+/** The list that the formats besides JSON show, and its columns in CSV. NDJSON has the items as in the record, and text one member of each. */
 export interface ListView {
   readonly list: ListName;
   readonly columns: readonly string[];
-  /** The member in plain text; absent: `prefix`. */
+  /** The member in plain text. Default: `prefix`. */
   readonly line?: string;
 }
 
-/** Lists that page, by their place in the record; a name's place here is its number in cursors and never changes. */
+/** Lists with pages, by their path in the record. The position of a name here is its number in cursors and never changes. */
 export const listNames = [
   "prefixes",
   "allocations",

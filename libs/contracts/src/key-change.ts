@@ -1,15 +1,15 @@
-/** The broadcast that makes a change of a key or a plan reach every gateway at once. */
+/** The broadcast that announces a changed key or plan to every gateway at once. */
 
-/** Carries `KeyChange` or `PlanChange`; published by whoever changed one in a store that others share. */
+/** Its messages are `KeyChange` or `PlanChange`, from the process that changed a key or plan in a shared store. */
 export const keysChangedSubject = "keys.changed";
 
-/** Says that, not what: who hears it reads the key again. */
+/** A key has changed. Receivers read the key again. */
 export interface KeyChange {
   readonly key_id: string;
   readonly version: number;
 }
 
-/** Says that the limits of a plan, and so those of its keys, are others now. */
+/** The limits of a plan have changed, and so have those of its keys. */
 export interface PlanChange {
   readonly plan: string;
   readonly version: number;

@@ -1,4 +1,4 @@
-/** `meta`, the last member of every record: who asked when, which data the answer used, and what to mind about it. */
+/** `meta`, the last member of every record: the question, its time, the data that the answer used, and warnings. */
 
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "./facts/fact.ts";
@@ -6,7 +6,7 @@ import { peers, seconds } from "./facts/units.ts";
 import { member, oneOf, record, Timestamp } from "./schema.ts";
 import { dataMembers, type SectionData, type SectionName, sectionNames } from "./sections.ts";
 
-/** Warnings that stand for any section, by their ending. */
+/** Warnings that every section can have, by the ending of their code. */
 const sectionWarnings = {
   stale:
     "The section is out of date: older than twice its sources' update interval plus one hour, or older than the limit set for a source.",
@@ -35,25 +35,25 @@ export const warningCodes: readonly WarningCode[] = [
   ...(Object.keys(answerWarnings) as (keyof typeof answerWarnings)[]),
 ];
 
-/** What each code means, for documentation; the codes of sections stand once, as `<section>_…`. */
+/** The meaning of each code, for documentation. The codes of sections appear once, as `<section>_…`. */
 export const warningMeanings: Readonly<Record<string, string>> = {
   "<section>_stale": sectionWarnings.stale,
   "<section>_unavailable": sectionWarnings.unavailable,
   ...answerWarnings,
 };
 
-/** Something true about the answer that its reader should mind. */
+/** A fact about the answer that its reader should know. */
 export const Warning = record({
   code: member(oneOf(warningCodes), "Code of the warning. Its meaning never changes."),
   detail: member(Type.String(), "Explanation of the warning, with the values of this response."),
 });
 export type Warning = Static<typeof Warning>;
 
-/** `data` names each section that the answer used; a section that was not needed, or is not there, is absent. */
+/** `data` names each section that the answer used. Sections that were not needed or are not loaded are absent. */
 export const MetaData = record(dataMembers());
 export type MetaData = Static<typeof MetaData>;
 
-/** Of an answer to `as_of`: which snapshot it is from. */
+/** The snapshot of an answer to `as_of`. */
 export const MetaHistory = record({
   as_of: member(Timestamp, "Time that the response is about: `as_of` of the request, or the end of that day."),
   snapshot: member(Type.String(), "Id of the snapshot that the response is based on."),
@@ -82,7 +82,7 @@ export const freshnessFacts: FactsOf<SectionData> = {
   stale: ["snapshot", "service"],
 };
 
-/** The same made for each section. */
+/** One value for each section. */
 export function ofSections<T>(make: (section: SectionName) => T): Readonly<Record<SectionName, T>> {
   return Object.fromEntries(sectionNames.map((section) => [section, make(section)])) as Record<SectionName, T>;
 }

@@ -1,8 +1,8 @@
-/** What a misspelt word was meant to be. */
+/** Suggestions for misspelt words. */
 
-/** The word that is nearest, where it is near: a letter in three may differ, and one must be shared. Null for none. Cost: words × their length². */
+/** The nearest word, in which at most one letter in three differs and at least one is the same; null if none. Cost: words × their length². */
 export function nearestWord(text: string, words: readonly string[]): string | null {
-  // Longer ones are no misspelling, and would cost.
+  // A longer text is no misspelling, and would be expensive.
   if (text.length > 40) return null;
   let nearest: string | null = null;
   let least = Number.POSITIVE_INFINITY;
@@ -20,7 +20,7 @@ function spelt(text: string): string {
   return text.toLowerCase().replaceAll("-", "_");
 }
 
-/** Levenshtein's: how many letters are to be put in, left out, or changed. */
+/** Levenshtein distance: how many letters must be inserted, deleted or changed. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

@@ -1,13 +1,13 @@
-/** A refusal on its way to the caller: thrown anywhere behind an edge, turned into problem+json (RFC 9457) in one place. */
+/** An error for the caller. It is thrown anywhere in a service, and turned into problem+json (RFC 9457) in one place. */
 
 import { errors, type ProblemCode } from "./errors.ts";
 import type { Problem, ProblemItem, TimeRange } from "./records/problem.ts";
 
 export interface ProblemFields {
-  /** Public text; the table's where absent. */
+  /** Public text. Default: that of the error table. */
   readonly detail?: string;
   readonly errors?: readonly ProblemItem[];
-  /** Of `as_of_out_of_range`. */
+  /** Only with `as_of_out_of_range`. */
   readonly range?: TimeRange;
   readonly retryAfterSeconds?: number | null;
   readonly violatedPolicies?: readonly ("rate" | "month" | "concurrency")[];
@@ -23,7 +23,7 @@ export class ProblemError extends Error {
   readonly fields: ProblemFields;
 
   constructor(code: ProblemCode, fields: ProblemFields = {}) {
-    // What callers did wrong has no stack: a batch may have millions of these, and making a stack costs more than all the rest.
+    // Callers' errors have no stack: a batch may have millions of them, and a stack costs more than everything else.
     const { stackTraceLimit } = Error;
     if (errors[code].status < 500) Error.stackTraceLimit = 0;
     super(fields.detail ?? errors[code].happened, fields.cause === undefined ? undefined : { cause: fields.cause });
@@ -37,16 +37,16 @@ export class ProblemError extends Error {
 export interface ProblemPlace {
   readonly instance: string;
   readonly requestId: string;
-  /** What `type` begins with. */
+  /** Start of the problem's `type`. */
   readonly errorDocsBase: string;
 }
 
-/** Seconds for `Retry-After` and `retry_after_seconds`; null: the answer carries none. */
+/** Seconds for `Retry-After` and `retry_after_seconds`; null if the response has neither. */
 function retryAfterSeconds({ code, fields }: ProblemError): number | null {
   return fields.retryAfterSeconds ?? errors[code].retryAfterSeconds;
 }
 
-/** The body of the answer. */
+/** The body of the response. */
 export function problemBody(error: ProblemError, place: ProblemPlace): Problem {
   const { code, fields } = error;
   const seconds = retryAfterSeconds(error);
@@ -65,7 +65,7 @@ export function problemBody(error: ProblemError, place: ProblemPlace): Problem {
   };
 }
 
-/** Every header of the answer but those of limits. */
+/** Every header of the response except those of limits. */
 export function problemHeaders(error: ProblemError, place: ProblemPlace): Record<string, string> {
   const seconds = retryAfterSeconds(error);
   return {

@@ -1,9 +1,9 @@
-/** Questions as values, and their canonical text: one text per question, the same in messages and in ETags. */
+/** Questions as values, and their canonical text: one text for each question, used in messages and in ETags. */
 
 import { type Codec, separator } from "./operations/codec.ts";
 import { type OperationName, operations, type Questions } from "./operations/index.ts";
 
-/** A canonical query that is none: only a fault of a sender of ours can cause it. */
+/** A query that is not canonical. Only a defect in one of our senders can cause it. */
 export class QuestionSyntaxError extends Error {
   override readonly name = "QuestionSyntaxError";
   readonly op: string;
@@ -15,13 +15,13 @@ export class QuestionSyntaxError extends Error {
 
 const described: { readonly [O in OperationName]: { readonly question: Codec<Questions[O]> } } = operations;
 
-/** The one text of this question: printable ASCII without spaces, at most 100 characters, and of a search at most 1,210. */
+/** The only text of this question: printable ASCII without spaces, at most 100 characters, for a search at most 1,210. */
 export function encodeQuestion<O extends OperationName>(op: O, question: Questions[O]): string {
   return described[op].question.encode(question);
 }
 
 /**
- * Reads a canonical text back; equal questions have equal texts, and no other text is accepted.
+ * Parses a canonical text. Equal questions have equal texts, and no other text is accepted.
  *
  * @throws QuestionSyntaxError on anything that `encodeQuestion` does not produce.
  */

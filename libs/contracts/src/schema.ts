@@ -1,4 +1,4 @@
-/** The few builders that every record schema is made of: closed objects, nullable types, enumerations. */
+/** The builders of all record schemas: closed objects, nullable types, enumerations. */
 
 import Type, { type Static, type TProperties, type TSchema } from "typebox";
 
@@ -27,8 +27,8 @@ export function nullable<T extends TSchema>(schema: T) {
 }
 
 /**
- * The schema as a member: with what the member means, its unit, where it is from, and when it is null. Only the OpenAPI documents read
- * it; what validates and serialises is made of the other keywords, and the order of members stays.
+ * The schema as a member, with a description: its meaning, its unit, its source, and when it is null. Only the OpenAPI documents use it.
+ * Validation and serialisation use the other keywords, and the order of members stays.
  */
 export function member<T extends TSchema>(schema: T, description: string): T {
   const described = Object.create(Object.getPrototypeOf(schema) as object, Object.getOwnPropertyDescriptors(schema)) as T;
@@ -38,7 +38,7 @@ export function member<T extends TSchema>(schema: T, description: string): T {
 /** An AS number, a 32-bit integer. */
 export const Asn = Type.Integer({ minimum: 0, maximum: 4_294_967_295 });
 
-/** A number of things. */
+/** A count. */
 export const Count = Type.Integer({ minimum: 0 });
 
 /** A share from 0 to 1. */
@@ -50,16 +50,16 @@ export const Timestamp = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\
 /** `2026-11-21`. */
 export const CalendarDate = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
 
-/** The version of an address. */
+/** The IP version of an address. */
 export const IpVersion = Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6] });
 
 /** Text that may be unknown. */
 export const NullableText = nullable(Type.String());
 
-/** A truth that may be unknown. */
+/** A boolean that may be unknown. */
 export const NullableBoolean = nullable(Type.Boolean());
 
-/** A moment that may be unknown. */
+/** A time that may be unknown. */
 export const NullableTimestamp = nullable(Timestamp);
 
 /** A count that may be unknown. */
@@ -72,10 +72,10 @@ const upTo65535 = "(0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{
 const upTo4294967295 =
   "(0|[1-9][0-9]{0,8}|[1-3][0-9]{9}|4[01][0-9]{8}|42[0-8][0-9]{7}|429[0-3][0-9]{6}|4294[0-8][0-9]{5}|42949[0-5][0-9]{4}|429496[0-6][0-9]{3}|4294967[01][0-9]{2}|42949672[0-8][0-9]|429496729[0-5])";
 
-/** An AS number as text, exactly as it is read: asplain, asdot or asdot+ (RFC 5396), bare or after `AS`. */
+/** An AS number as text, in the accepted forms: asplain, asdot or asdot+ (RFC 5396), with or without `AS`. */
 export const AsnNotation = Type.String({ pattern: `^([Aa][Ss])?(${upTo4294967295}|${upTo65535}\\.${upTo65535})$` });
 
-/** A prefix in CIDR form. No pattern can tell host bits. */
+/** A prefix in CIDR notation. A pattern cannot detect host bits. */
 export const PrefixText = Type.String({ format: "ip-prefix" });
 
 /** A list of words in one parameter, separated by commas, each once. */

@@ -1,9 +1,9 @@
-/** The sections of a snapshot: what the contract says of each. Schemas, warning codes and lists of names are derived from here. */
+/** The sections of a snapshot, as the API describes each. Schemas, warning codes and lists of names are derived from here. */
 
 import Type, { type Static, type TOptional, type TSchema } from "typebox";
 import { Count, member, record, Timestamp } from "./schema.ts";
 
-/** How fresh one section is: of `meta`, and of the status. */
+/** How fresh one section is, for `meta` and for `/status`. */
 export const freshness = {
   version: member(Type.String(), "Version of the section; it changes whenever the content of the section changes."),
   as_of: member(Timestamp, "Time of the data: the time of the oldest source of the section."),
@@ -18,7 +18,7 @@ export const freshness = {
 export const SectionData = record(freshness);
 export type SectionData = Static<typeof SectionData>;
 
-/** How fresh the routes are, and who saw them. */
+/** How fresh the routes are, and from how many peers. */
 export const RoutesData = record({
   ...freshness,
   peers_total: member(
@@ -33,15 +33,15 @@ export const RoutesData = record({
 export type RoutesData = Static<typeof RoutesData>;
 
 interface SectionContract {
-  /** What the section tells, for documentation. */
+  /** What the section contains, for documentation. */
   readonly meaning: string;
-  /** Its member of `meta.data`. */
+  /** Its member in `meta.data`. */
   readonly data: TSchema;
-  /** Its place in `meta.data`, ascending. */
+  /** Its position in `meta.data`, ascending. */
   readonly metaPlace: number;
   /** Whether this version imports it. The names of the others are reserved: clients must expect them. */
   readonly imported: boolean;
-  /** The detail of `<section>_unavailable` where an answer lacks the section; null: the answer can do without it. */
+  /** The detail of the warning `<section>_unavailable`; null if answers do not need the section. */
   readonly missing: string | null;
 }
 

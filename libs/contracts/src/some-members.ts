@@ -1,4 +1,4 @@
-/** Records of which `fields` and `meta` kept some members. */
+/** Records with only those members that `fields` and `meta` kept. */
 
 import Type, { type TSchema } from "typebox";
 import type { Meta } from "./meta.ts";
@@ -10,7 +10,7 @@ export type SomeMembers<R extends { readonly meta: Meta }> = Partial<R>;
 
 const partial = new Map<OperationName, TSchema>();
 
-/** The schema of an operation's record with any of its members; the same one each time. */
+/** The schema of an operation's record with all members optional. Returns the same object each time. */
 export function someMembers<O extends OperationName>(op: O): TSchema {
   let schema = partial.get(op);
   if (schema === undefined) {
@@ -21,5 +21,5 @@ export function someMembers<O extends OperationName>(op: O): TSchema {
   return schema;
 }
 
-/** What may answer a question of this operation: its record, or what `fields` kept of it. */
+/** What can answer a question of this operation: its record, or the members that `fields` kept. */
 export type ShownRecord<O extends OperationName> = RecordOf<O> | SomeMembers<RecordOf<O>>;

@@ -1,4 +1,4 @@
-/** Moments as the contract writes them. */
+/** Times in the format of the API. */
 
 /** Unix milliseconds as RFC 3339 in UTC, whole seconds. */
 export function timestamp(ms: number): string {

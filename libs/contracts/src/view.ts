@@ -1,56 +1,56 @@
-/** How an answer shows its record: which members, in which format, from which place of a list on. Travels behind the question. */
+/** How an answer shows its record: which members, in which format, and which page of a list. It is sent after the question. */
 
 import { type Format, formats, type ListName } from "./formats.ts";
 import { none, separator } from "./operations/codec.ts";
 import { type OperationName, operations, type Questions } from "./operations/index.ts";
 import { decodeQuestion, encodeQuestion, QuestionSyntaxError } from "./questions.ts";
 
-/** Where a list goes on. */
+/** Where a list continues. */
 export interface Page {
   readonly list: ListName;
-  /** Place of the first item, from 0. */
+  /** Index of the first item, from 0. */
   readonly start: number;
 }
 
 export interface View {
-  /** Top-level members that are kept beside `meta`, in the record's order; null: all. */
+  /** Top-level members that are kept besides `meta`, in the record's order; null: all. */
   readonly fields: readonly string[] | null;
   readonly format: Format;
   /** Null: every list from its beginning. */
   readonly page: Page | null;
   /** Whether `meta` stands at the end of the record. */
   readonly meta: boolean;
-  /** Absent: the present. */
+  /** Absent if the question is about the present. */
   readonly past?: PastView;
 }
 
-/** The time that is asked about. */
+/** The past time that a question is about. */
 export interface PastView {
   /** Unix seconds. */
   readonly at: number;
-  /** The snapshot that a list goes on in; null: the one of that time. */
+  /** The snapshot in which a list continues; null: the snapshot of that time. */
   readonly snapshotId: string | null;
-  /** Tells callers apart well enough to let them take turns: 0 to `turnMax`. No part of the answer depends on it. */
+  /** Distinguishes callers well enough for them to take turns: 0 to `turnMax`. No part of the answer depends on it. */
   readonly turn: number;
 }
 
 /** The largest `turn`. */
 export const turnMax = 0xffff_ffff;
 
-/** What nearly everybody wants. */
+/** The view of most requests. */
 export const wholeRecord: View = { fields: null, format: "json", page: null, meta: true };
 
-/** Stands between question and view; in neither. */
+/** Separates question and view. Neither contains it. */
 const viewMark = " ";
 
 /** Ends a view without `meta`; pods of the previous version refuse it. */
 const noMeta = "no_meta";
 
-/** Begins the word of a time; pods of the previous version refuse it. */
+/** First letters of the word for a time; pods of the previous version refuse it. */
 const pastMark = "past";
 const pastPattern = /^past:(\d{1,10}):(-|[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}):(\d{1,10})$/;
 
-/** Lists are shorter. */
+/** No list is longer. */
 const startMax = 0xffff_ffff;
 
 /** Names of an operation's top-level members: what `fields` takes. */
@@ -58,7 +58,7 @@ export function membersOf(op: OperationName): readonly string[] {
   return Object.keys(operations[op].record.properties);
 }
 
-/** The one text of this question shown in this way: that of the question alone where the whole record is wanted. */
+/** The only text of this question with this view. It is the text of the question alone if the view is the whole record. */
 export function encodeQuery<O extends OperationName>(op: O, question: Questions[O], view: View): string {
   const text = encodeQuestion(op, question);
   if (view === wholeRecord) return text;
@@ -71,7 +71,7 @@ export function encodeQuery<O extends OperationName>(op: O, question: Questions[
 }
 
 /**
- * Reads a query back.
+ * Parses a query.
  *
  * @throws QuestionSyntaxError on anything that `encodeQuery` does not produce.
  */
@@ -84,7 +84,7 @@ export function decodeQuery<O extends OperationName>(op: O, query: string): { re
   return { question, view };
 }
 
-/** Who asks about the past (`PastView`), told by the end of the query alone; empty: it is not about the past. */
+/** The caller (`PastView.turn`) of a query about the past, from the end of the query alone; empty if it is not about the past. */
 export function pastCallerOf(query: string): string {
   return pastPattern.exec(query.slice(query.lastIndexOf(separator) + 1))?.[3] ?? "";
 }
@@ -102,7 +102,7 @@ function readView(op: OperationName, text: string): View | null {
   return { fields, format, page, meta: metaText === undefined, ...(past !== undefined && { past }) };
 }
 
-/** Undefined: the word is none of a time. */
+/** Undefined if the word is not a time. */
 function readPast(text: string | undefined): PastView | undefined {
   const parts = pastPattern.exec(text ?? "");
   if (parts === null) return undefined;
@@ -111,7 +111,7 @@ function readPast(text: string | undefined): PastView | undefined {
   return past.at <= 0xffff_ffff && past.turn <= turnMax ? past : undefined;
 }
 
-/** Undefined: not readable. */
+/** Undefined if invalid. */
 function readFields(op: OperationName, text: string | undefined): readonly string[] | null | undefined {
   if (text === undefined || text === none) return text === none ? null : undefined;
   const names = new Set(text.split(","));

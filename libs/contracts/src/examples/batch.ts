@@ -1,4 +1,4 @@
-/** A batch: two questions, one of which is none, and its answer. */
+/** A batch of two questions, one of them invalid, and its answer. */
 
 import type { BatchAnswer, BatchQuestion, BatchRequest, BatchResult } from "../records/batch.ts";
 import type { Problem } from "../records/problem.ts";

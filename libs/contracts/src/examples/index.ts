@@ -1,4 +1,4 @@
-/** An example of every record, as the contract shows it: documentation is made of these, and tests answer with them. */
+/** An example of every record. Documentation shows these, and tests answer with them. */
 
 import { type OperationName, operations, type RecordOf } from "../operations/index.ts";
 import type { MeRecord } from "../records/me.ts";
@@ -58,7 +58,7 @@ const ofOperations = Object.fromEntries(Object.values(operations).map(({ name, e
   readonly [O in OperationName]: RecordOf<O>;
 };
 
-/** The answers of the operations by name, those that ingest makes for operators, and `me` and a `problem`, which the gateway itself makes. */
+/** The answers of the operations by name, those of ingest for operators, and `me` and a `problem`, which the gateway makes itself. */
 export const examples = {
   ...ofOperations,
   me: meExample,

@@ -54,7 +54,7 @@ export const runRequestExample: RunRequest = { accept_shrink: ["as_names"] };
 
 export const rollbackRequestExample: RollbackRequest = { snapshot: "20261120T080000Z-4f1d9b6a", replaces: "20261121T080000Z-2c7e4f0d" };
 
-/** While it goes on. */
+/** A rollback in progress. */
 export const rollbackExample: IngestRun = {
   ...summary,
   state: "running",

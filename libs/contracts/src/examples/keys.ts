@@ -34,7 +34,7 @@ export const managedKeyExample: ManagedKey = {
   version: 1,
 };
 
-/** As it would be; this one is no key, so that nobody's scanner takes it for one. */
+/** In the form of a secret, but not a valid one, so that no scanner for secrets reports it. */
 const secretExample = "nf_live_7Q9M3W8K_<38 characters, shown only once>";
 
 export const managedKeysExample: ManagedKeys = { items: [managedKeyExample], next_cursor: "WzE3NTY3MjA4MDAwMDAsIjdROU0zVzhLIl0" };

@@ -15,14 +15,14 @@ const routes = {
 
 const origin = { request_id: "01JD5T7Q9M3W8K2V6B4N1XCZPE", generated_at: "2026-11-21T09:00:02Z" };
 
-/** Of an answer that used no section. */
+/** `meta` of an answer that used no section. */
 export const metaWithoutData: Meta = { ...origin, data: {}, warnings: [] };
 
-/** Of an answer that used routes, VRPs and allocations. */
+/** `meta` of an answer that used routes, VRPs and allocations. */
 export const metaWithData: Meta = { ...origin, data: { allocations, routes, vrps }, warnings: [] };
 
-/** Of an answer that used routes and VRPs. */
+/** `meta` of an answer that used routes and VRPs. */
 export const metaWithRoutes: Meta = { ...origin, data: { routes, vrps }, warnings: [] };
 
-/** Of an answer that used VRPs alone. */
+/** `meta` of an answer that used only VRPs. */
 export const metaWithVrps: Meta = { ...origin, data: { vrps }, warnings: [] };

@@ -1,4 +1,4 @@
-/** Usage as operators are shown it. */
+/** Examples of usage, as operators see it. */
 
 import type { UsageItems } from "../records/usage.ts";
 

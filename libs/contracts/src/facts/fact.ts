@@ -1,4 +1,4 @@
-/** Facts of members that a schema has no keyword for: where a value comes from, its unit, and an example where the record's has none. */
+/** Facts about members for which a schema has no keyword: the source of a value, its unit, and an example if the record's example has none. */
 
 import { type SectionName, sectionContracts, sectionNames } from "../sections.ts";
 
@@ -35,7 +35,7 @@ export const factSources = {
 
 export type FactSource = keyof typeof factSources;
 
-/** One source, or several that a value is made from together. */
+/** One source, or several that are combined into a value. */
 export type From = FactSource | readonly [FactSource, FactSource, ...FactSource[]];
 
 /** The facts of one value, or of one item of a list. `example` is for values that the example of no record shows. */
@@ -45,7 +45,7 @@ export interface Fact {
   readonly example?: string | number | boolean | readonly number[];
 }
 
-/** In place of the facts of an object: its members are on another page of docs/api/records. */
+/** Replaces the facts of an object whose members are on another page of docs/api/records. */
 export interface PageLink {
   readonly page: string;
 }

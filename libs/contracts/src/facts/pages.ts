@@ -40,14 +40,14 @@ import { KeptSnapshots, SnapshotChanges, snapshotChangesFacts, snapshotsFacts } 
 import { UsageItems, usageFacts } from "../records/usage.ts";
 import type { FactsOf } from "./fact.ts";
 
-/** One page. The route that answers with the record is the one that has the same example. */
+/** One page. The route of a record is the one with the same example. */
 export interface RecordPage {
   /** Name of the record, without an article. */
   readonly title: string;
   /** What the record is, in a sentence. */
   readonly intro: string;
   readonly schema: TSchema;
-  /** Nested as the schema. */
+  /** Nested like the schema. */
   readonly facts: object;
   readonly example: object;
 }
@@ -62,7 +62,7 @@ function page<S extends TSchema>(
   return { title, intro, schema, facts, example };
 }
 
-/** Pages of operations, which describe their own. */
+/** Pages of the operations, from their descriptions. */
 function pagesOf(names: readonly OperationName[]): Partial<Record<OperationName, RecordPage>> {
   return Object.fromEntries(
     names.map((name) => {
@@ -124,7 +124,7 @@ const operatorPages = {
 
 export type RecordPageName = OperationName | "me" | "batch" | "problem" | "meta" | keyof typeof operatorPages;
 
-/** By the name of the page's file, in the order of the index. */
+/** Each page by the name of its file, in the order of the index. */
 export const recordPages = {
   ...pagesOf(lookupNames),
   me: page("Calling key", "The key of the request and what is left of its limits.", MeRecord, meFacts, examples.me),

@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 out of routes as data and the record schemas: the one document that is served, published and tested. */
+/** Generates OpenAPI 3.1 from routes as data and the record schemas: the document that is served, published and tested. */
 
 import type { ProblemCode } from "../errors.ts";
 import { commonProblems, type RouteAnswer, type RouteContent, type RouteDescription } from "../routes/route.ts";
@@ -11,16 +11,16 @@ export interface DocumentText {
   readonly title: string;
   /** Markdown. */
   readonly description: string;
-  /** Of the software; that of the API is in its paths. */
+  /** Version of the software. The version of the API is in its paths. */
   readonly version: string;
-  /** Group → what it is about, in the order of the page. */
+  /** Group → its description, in the order of the page. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
 /**
- * Makes the document of some routes. The same routes give the same text.
+ * Makes the document of the given routes. The same routes give the same text.
  *
- * Throws for an operation id that stands twice, and for a tag or header that has no description.
+ * Throws if an operation id occurs twice, or if a tag or header has no description.
  */
 export function openApiDocument(text: DocumentText, routes: readonly RouteDescription[]): { readonly [member: string]: Json } {
   const schemas = new SchemaComponents(namedSchemas);
@@ -106,7 +106,7 @@ function typeOf(schema: object): unknown {
   return "type" in schema ? schema.type : null;
 }
 
-/** The value of a parameter whose text this is. */
+/** The value of a parameter from its text. */
 function exampleValue(text: string, type: unknown): Json {
   if (type === "array") return text.split(",");
   return type === "integer" || type === "number" ? Number(text) : text;
@@ -129,7 +129,7 @@ function contentOf(content: readonly RouteContent[], schemas: SchemaComponents):
   );
 }
 
-/** The document with those components that something refers to. */
+/** The document with only those components that are referred to. */
 function withoutUnused<T extends { components: { schemas: Record<string, Json>; headers: Record<string, Json> } }>(document: T): T {
   const used = new Set<string>();
   const follow = (part: Json): void => {

@@ -1,4 +1,4 @@
-/** The headers of answers, as OpenAPI components. */
+/** The headers of responses, as OpenAPI components. */
 
 import { limitHeaderNames, headers as names } from "../headers.ts";
 import type { Json } from "./schemas.ts";
@@ -100,7 +100,7 @@ const table: Readonly<Record<string, HeaderText>> = {
   sunset: { description: "Time until which the replaced key works (RFC 8594).", schema: text, example: "Sun, 22 Nov 2026 09:00:00 GMT" },
 };
 
-/** Headers of every answer. `keyed`: those that follow from the key are among them. */
+/** Headers of every response. `keyed`: include those that depend on the key. */
 export function answerHeaders(keyed: boolean): readonly string[] {
   return [names.requestId, "cache-control", ...(keyed ? [...limitHeaderNames, "deprecation", "sunset"] : [])];
 }
@@ -110,7 +110,7 @@ export function headerComponents(): Record<string, Json> {
   return Object.fromEntries(Object.entries(table).map(([name, header]) => [name, { ...header }]));
 }
 
-/** The headers of one answer, as references. Throws for a name that the table does not have. */
+/** The headers of one response, as references. Throws for a name that is not in the table. */
 export function headerReferences(used: readonly string[]): Record<string, Json> {
   return Object.fromEntries(
     used.map((name) => {
@@ -120,7 +120,7 @@ export function headerReferences(used: readonly string[]): Record<string, Json> 
   );
 }
 
-/** `retry-after` as `Retry-After`; those that are written otherwise by name. */
+/** `retry-after` as `Retry-After`. Headers with another spelling are listed by name. */
 function displayName(name: string): string {
   const written: Record<string, string> = { etag: "ETag", ratelimit: "RateLimit", "ratelimit-policy": "RateLimit-Policy" };
   return (

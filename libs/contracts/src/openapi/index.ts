@@ -1,4 +1,4 @@
-/** @netfacts/contracts/openapi: the routes as data, and the documents of the API that are made of them and of the record schemas. */
+/** @netfacts/contracts/openapi: the routes as data, and the API documents that are generated from them and the record schemas. */
 
 export { type Fact, type FactsOf, type From, factSources } from "../facts/fact.ts";
 export { type RecordPage, type RecordPageName, recordPages } from "../facts/pages.ts";

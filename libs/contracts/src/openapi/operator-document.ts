@@ -5,7 +5,7 @@ import { operatorRoutes } from "../routes/index.ts";
 import { version } from "../version.ts";
 import { openApiDocument } from "./document.ts";
 
-/** @param ingest  whether the listener passes requests on to an ingest service: without one, there are no routes of ingest. */
+/** @param ingest  whether the listener forwards requests to an ingest service; if not, the routes of ingest are absent. */
 export const operatorDocument = ({ ingest }: { readonly ingest: boolean } = { ingest: true }) =>
   openApiDocument(
     {

@@ -1,4 +1,4 @@
-/** The problems that a route can answer, as OpenAPI responses: one a status, with an example for each code. */
+/** The problems of a route as OpenAPI responses: one for each status, with an example for each code. */
 
 import { errors, type ProblemCode } from "../errors.ts";
 import { ProblemError, problemBody } from "../problem-error.ts";
@@ -7,7 +7,7 @@ import type { RouteDescription } from "../routes/route.ts";
 import { answerHeaders, headerReferences } from "./headers.ts";
 import type { Json } from "./schemas.ts";
 
-/** What an example says beside the table's words, where a code comes with more. */
+/** Members of an example besides the text of the error table, for codes that have more. */
 const particulars: Partial<Record<ProblemCode, { detail: string; errors?: ProblemItem[] }>> = {
   invalid_ip: {
     detail: '"193.0.6.256" is not an IPv4 or IPv6 address: octets range from 0 to 255.',
@@ -54,7 +54,7 @@ export function problemExamples(codes: readonly ProblemCode[]): Record<string, J
   );
 }
 
-/** The responses of a route by status. `keyed`: limits are told where the key is known. `more`: headers of the route's own, by status. */
+/** The responses of a route by status. `keyed`: whether responses with a known key have the headers of limits. `more`: further headers by status. */
 export function problemResponses(
   codes: readonly ProblemCode[],
   keyed: boolean,
@@ -81,7 +81,7 @@ export function problemResponses(
   );
 }
 
-/** Answered before the key is known: there are no limits to tell. */
+/** Returned before the key is known, so without headers of limits. */
 const beforeKey: ReadonlySet<number> = new Set([401, 414, 431]);
 
 function headersOf(status: number, codes: readonly ProblemCode[], keyed: boolean): string[] {

@@ -1,4 +1,4 @@
-/** Record schemas as OpenAPI components: each named schema stands once, and wherever it occurs again it is a reference. */
+/** Record schemas as OpenAPI components. Each named schema appears once, and every use of it is a reference. */
 
 import type { TSchema } from "typebox";
 import { nullable } from "../schema.ts";
@@ -6,13 +6,13 @@ import { nullable } from "../schema.ts";
 /** Part of a JSON document. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json };
 
-/** Turns schemas into the form in which a document holds them. A member's description stands beside its reference, as OpenAPI 3.1 allows. */
+/** Converts schemas for a document. A member's description is beside its reference, as OpenAPI 3.1 allows. */
 export class SchemaComponents {
-  /** By the schema's text: builders copy schemas, so that identity says nothing. */
+  /** References by the schema's text: builders copy schemas, so equal schemas are different objects. */
   readonly #references = new Map<string, Json>();
   readonly #named: Readonly<Record<string, TSchema>>;
 
-  /** Throws where two names stand for the same schema: one word per concept. */
+  /** Throws if two names have the same schema: one word per concept. */
   constructor(named: Readonly<Record<string, TSchema>>) {
     this.#named = named;
     for (const [name, schema] of Object.entries(named)) {
@@ -25,7 +25,7 @@ export class SchemaComponents {
     }
   }
 
-  /** What stands where the schema is used. */
+  /** The document's form of a schema where it is used. */
   use(schema: TSchema): Json {
     return this.#convert(JSON.parse(JSON.stringify(schema)) as Json);
   }

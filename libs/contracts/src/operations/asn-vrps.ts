@@ -12,7 +12,7 @@ import { listUnits } from "./list-limits.ts";
 import { operation } from "./operation.ts";
 import { asnParameter, cursorParameter, familyParameter, limitParameter, upstreamProblems } from "./parameters.ts";
 
-/** `family`, `announced`, `loose`: null = all. */
+/** `family`, `announced` and `loose`: null for all. */
 export interface AsnVrpsQuestion {
   readonly asn: number;
   readonly family: 4 | 6 | null;
@@ -34,7 +34,7 @@ const question: Codec<AsnVrpsQuestion> = {
   },
 };
 
-/** Undefined = not readable; null = both. */
+/** Undefined if invalid; null for both. */
 function readChoice(text: string | undefined): boolean | null | undefined {
   if (text === "true") return true;
   if (text === "false") return false;

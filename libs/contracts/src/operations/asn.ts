@@ -13,7 +13,7 @@ import { listUnits } from "./list-limits.ts";
 import { operation } from "./operation.ts";
 import { asnParameter, cursorParameter, familyParameter, limitParameter, upstreamProblems } from "./parameters.ts";
 
-/** `family`, `rpki`: null = all. */
+/** `family` and `rpki`: null for all. */
 export interface AsnQuestion {
   readonly asn: number;
   readonly family: 4 | 6 | null;
@@ -36,7 +36,7 @@ const question: Codec<AsnQuestion> = {
   },
 };
 
-/** Undefined = not readable; null = all. */
+/** Undefined if invalid; null for all. */
 function readRpkiState(text: string | undefined): RpkiState | null | undefined {
   return text === none ? null : rpkiStates.find((state) => state === text);
 }

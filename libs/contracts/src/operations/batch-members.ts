@@ -14,7 +14,7 @@ export const asnMember = member(
 );
 export const prefixMember = member(Type.String(), "A prefix in CIDR form, without host bits.");
 
-/** `list`: the one that it filters. */
+/** @param list  the list that the member filters. */
 export function familyMember(list: string) {
   return Type.Optional(member(Type.Unsafe<4 | 6>({ type: "integer", enum: [4, 6] }), `Returns only ${list} of this IP version.`));
 }

@@ -36,7 +36,7 @@ const prefixQuestion: Codec<PrefixChangesQuestion> = {
   },
 };
 
-/** At least two snapshots are looked at. */
+/** At least two snapshots are compared. */
 const unitsOf = ({ limit }: { readonly limit: number }): number => listUnits(limit) + 2 * pastUnits;
 const cost = `${2 * pastUnits} units of the rate limit, and 1 more for each 100 of \`limit\`, rounded up.`;
 const paging =
@@ -85,7 +85,7 @@ export const prefixChanges = operation({
   lookup: {
     route: {
       path: "/api/v1/changes/{network}/{length}",
-      // Takes a prefix whose slash is percent-encoded; an AS number has none.
+      // Accepts a prefix whose slash is percent-encoded; an AS number has no slash.
       otherPaths: ["/api/v1/changes/{network}(^.*/.*$)"],
       id: "getPrefixChanges",
       summary: "What changed for a prefix between kept snapshots",

@@ -1,21 +1,21 @@
-/** Canonical queries: how the fields of a question are written and read. */
+/** Canonical queries: how the fields of a question are encoded and decoded. */
 
 import { type Address, formatAddress, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
 import { listLimitMax } from "./list-limits.ts";
 
 /**
- * Writes and reads one kind of question. `decode` answers null on anything that it cannot read; `decodeQuestion` refuses what is read
- * but not canonical.
+ * Encodes and decodes one kind of question. `decode` returns null for an invalid text. `decodeQuestion` also refuses text that is
+ * valid but not canonical.
  */
 export interface Codec<Q> {
   encode(question: Q): string;
   decode(fields: readonly string[]): Q | null;
 }
 
-/** No field may hold it: not addresses, not numbers, not the words of flags. */
+/** No field contains it: neither addresses, nor numbers, nor the words of flags. */
 export const separator = "|";
 
-/** Stands for null and for "no flag". */
+/** Means null, and that a flag is absent. */
 export const none = "-";
 
 export const addressCodec: Codec<{ readonly ip: Address }> = {
@@ -49,7 +49,7 @@ export function readFlag(text: string | undefined, name: string): boolean | null
   return text === none ? false : null;
 }
 
-/** Undefined = not readable; null = both. */
+/** Undefined if invalid; null for both. */
 export function readFamily(text: string | undefined): 4 | 6 | null | undefined {
   if (text === "4") return 4;
   if (text === "6") return 6;

@@ -1,4 +1,4 @@
-/** The operations: what can be asked of the services. Each is described once, in the file of its name; all else is derived from here. */
+/** The operations of the services. Each is described once, in the file of its name. Everything else is derived from here. */
 
 import type { Static } from "typebox";
 import { asn } from "./asn.ts";
@@ -55,7 +55,7 @@ export const batchKinds: readonly BatchKind[] = lookupNames.filter((name): name 
 
 const namesByCode = new Map<number, OperationName>(all.map(({ code, name }) => [code, name]));
 
-/** The operation of a number; null: none of this version. */
+/** The operation with a number; null if this version has none. */
 export function operationByCode(code: number): OperationName | null {
   return namesByCode.get(code) ?? null;
 }

@@ -1,12 +1,12 @@
-/** How many items a list of a record has. */
+/** The number of items in a list of a record. */
 
-/** Items of a list where the caller names no `limit`. */
+/** Most items of a list if the caller gives no `limit`. */
 export const listLimitDefault = 100;
 
 /** The largest `limit`. */
 export const listLimitMax = 1_000;
 
-/** Units of a record whose lists have up to `limit` items: one for each hundred. */
+/** Units of a record whose lists have up to `limit` items: one for each started hundred. */
 export function listUnits(limit: number): number {
   return Math.ceil(limit / listLimitDefault);
 }

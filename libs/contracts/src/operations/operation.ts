@@ -1,4 +1,4 @@
-/** The form of an operation: everything that contracts, edges and documents derive from, in one object. */
+/** The description of an operation: one object from which contracts, listeners and documents derive everything. */
 
 import type { Static, TProperties, TSchema } from "typebox";
 import type { ProblemCode } from "../errors.ts";
@@ -9,7 +9,7 @@ import type { Scope } from "../records/me.ts";
 import type { RouteContent, RouteParameter } from "../routes/route.ts";
 import type { Codec } from "./codec.ts";
 
-/** What each service needs to know of its neighbours: `snapshots`, whether its answers come from a snapshot of the data. */
+/** What services need to know about each other. `snapshots`: whether the answers come from a snapshot of the data. */
 export const services = {
   "ip-routing": { snapshots: true },
   "asn-prefix": { snapshots: true },
@@ -21,17 +21,17 @@ export type ServiceName = keyof typeof services;
 /** Every service that answers operations. */
 export const serviceNames = Object.keys(services) as readonly ServiceName[];
 
-/** By this name a service is asked about the past: apart from the present, so that no answer of today waits for a snapshot that is loaded. */
+/** The name under which a service answers about the past. It is a separate name, so that no current answer waits for a snapshot to load. */
 export function pastServiceOf(service: ServiceName): string {
   return `${service}-history`;
 }
 
-/** By this name a service is asked what changed between snapshots. It is not the name of the past, so that a pod that cannot answer such a question is not asked. */
+/** The name under which a service answers about changes between snapshots. It is a name of its own, as not every pod can answer these. */
 export function changesServiceOf(service: ServiceName): string {
   return `${service}-changes`;
 }
 
-/** What a question about the past costs more than the same one about today, in units: a snapshot may have to be loaded for it. */
+/** Units that a question about the past costs in addition, because a snapshot may have to be loaded for it. */
 export const pastUnits = 9;
 
 /** Every record is an object that ends with `meta`. */
@@ -43,26 +43,26 @@ export interface RecordSchema extends TSchema {
 export interface LookupDescription {
   readonly route: {
     readonly path: string;
-    /** Further paths of the same question, which no document names. */
+    /** Further paths of the same question, which are not documented. */
     readonly otherPaths?: readonly string[];
     readonly id: string;
     readonly summary: string;
     readonly description: string;
     /** Besides `fields` and `format`, which every data route has. */
     readonly parameters: readonly RouteParameter[];
-    /** What a 200 has. */
+    /** The content of a 200 response. */
     readonly answer: string;
-    /** What `units` computes, in words: in units of the rate limit. */
+    /** What `units` computes, in words, in units of the rate limit. */
     readonly cost: string;
-    /** In place of JSON; in the order of `listFormats`. Only with a `listView`. */
+    /** Formats besides JSON, in the order of `listFormats`. Only with a `listView`. */
     readonly lists?: readonly RouteContent[];
     readonly problems: readonly ProblemCode[];
   };
-  /** Null: the question is about all kept snapshots, which batches do not take. The service answers it under the name of `changesServiceOf`. */
+  /** Null if the question is about all kept snapshots, which batches do not accept. The service answers it under the name of `changesServiceOf`. */
   readonly batch: {
     /** Members of the question besides `kind` and `fields`. */
     readonly members: TProperties;
-    /** The parameter in the path that the member `value` stands for; null: there is no such member. All others are named as in the query. */
+    /** The path parameter that the member `value` corresponds to; null if there is no such member. Others are named as in the query. */
     readonly value: string | null;
   } | null;
 }
@@ -76,10 +76,10 @@ export interface Operation<
 > {
   /** The kind in batches, the class in usage, and the name in logs. */
   readonly name: N;
-  /** Stands for the operation in frames: 1 to 255, never given to another. */
+  /** Number of the operation in frames, 1 to 255. It is never reused for another operation. */
   readonly code: number;
   readonly service: S;
-  /** What a key needs; null: open to all. */
+  /** The scope that a key needs; null if none. */
   readonly scope: Scope | null;
   /** Schema of the record that answers. */
   readonly record: R;
@@ -93,17 +93,17 @@ export interface Operation<
     readonly facts: FactsOf<Static<R>>;
   };
   readonly question: Codec<Q>;
-  /** What an answer costs, as a multiple of a plain record's: of the rate limit, and of its key's share of a service. Known before it is asked. */
+  /** Cost of an answer as a multiple of a plain record, for the rate limit and for the key's share of a service. It is known before the lookup. */
   units(question: Q): number;
-  /** Lists of the record that page. */
+  /** Lists of the record that have pages. */
   readonly lists: readonly ListName[];
-  /** The list that the formats besides JSON show; null: there is JSON only. */
+  /** The list that the formats besides JSON show; null if there is only JSON. */
   readonly listView: ListView | null;
-  /** Null: neither a data route nor a kind of batches. */
+  /** Null if it has neither a data route nor a kind in batches. */
   readonly lookup: L;
 }
 
-/** The operation with its types, as it is described. */
+/** An operation with the types of its description. */
 export function operation<
   const N extends string,
   const S extends ServiceName,

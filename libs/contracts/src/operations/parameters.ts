@@ -6,10 +6,10 @@ import type { RouteParameter } from "../routes/route.ts";
 import { AddressText, AsnNotation, oneOf } from "../schema.ts";
 import { listLimitDefault, listLimitMax } from "./list-limits.ts";
 
-/** What any question to a service can come to. */
+/** Problems that any question to a service can have. */
 export const upstreamProblems: readonly ProblemCode[] = ["precondition_failed", "data_not_ready", "upstream_error", "upstream_timeout"];
 
-/** What a question about the past can come to besides. */
+/** Further problems of a question about the past. */
 export const pastProblems: readonly ProblemCode[] = [
   "as_of_out_of_range",
   "history_loading",

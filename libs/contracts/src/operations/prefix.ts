@@ -1,4 +1,4 @@
-/** Operation `prefix`: a prefix, what covers it and what lies inside. */
+/** Operation `prefix`: a prefix, the prefixes that cover it, and those inside it. */
 
 import { formatPrefix, type Prefix } from "@netfacts/address";
 import { prefixExample, routingExample } from "../examples/lookups.ts";
@@ -26,9 +26,9 @@ const question: Codec<PrefixQuestion> = {
   },
 };
 
-/** Below these lengths all three lists can be as long as `limit` lets them. */
+/** Below these lengths all three lists can have `limit` items. */
 const shortBelow = { 4: 12, 6: 24 } as const;
-/** From these lengths on a prefix holds at most 31 others that are usually announced (to /24 and /48): no list is long. */
+/** From these lengths on, at most 31 prefixes of usual lengths (up to /24 and /48) fit inside, so no list is long. */
 const longFrom = { 4: 20, 6: 44 } as const;
 const shortFactor = 3;
 

@@ -1,4 +1,4 @@
-/** Operation `search`: what fits a text that somebody typed. */
+/** Operation `search`: results for a typed text. */
 
 import Type from "typebox";
 import { searchExample } from "../examples/search.ts";
@@ -21,7 +21,7 @@ export interface SearchQuestion {
 /** The longest `q`, in characters (code points). */
 export const searchCharactersMax = 100;
 
-/** The text as a question has it; null: it is blank, or too long. */
+/** The text of the question; null if it is blank or too long. */
 export function searchText(text: string): string | null {
   const q = text.toWellFormed().trim();
   return q === "" || Array.from(q).length > searchCharactersMax ? null : q;

@@ -1,4 +1,4 @@
-/** Operation `status`: the sections in service. Its route is the gateway's own (`routes/about.ts`): it answers while nothing is loaded too. */
+/** Operation `status`: the sections in service. The gateway has its route (`routes/about.ts`), which answers even if nothing is loaded. */
 
 import { statusExample } from "../examples/status.ts";
 import { StatusRecord, statusFacts } from "../records/status.ts";

@@ -1,4 +1,4 @@
-/** Parts of records that tell what registries and operators say about space: allocation, holder, special purpose, place. */
+/** Parts of records from registries and operators: allocation, holder, special purpose, location. */
 
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
@@ -17,7 +17,7 @@ import {
   Share,
 } from "../schema.ts";
 
-/** Space as a registry published it: inclusive bounds, and the same as CIDRs. */
+/** Space as a registry published it: inclusive bounds, and the same space as CIDRs. */
 export const Block = record({
   start: member(Type.String(), "First address of the block."),
   end: member(Type.String(), "Last address of the block."),
@@ -25,7 +25,7 @@ export const Block = record({
 });
 export type Block = Static<typeof Block>;
 
-/** Who holds it, as far as delegated-extended files tell: the records of one opaque id. */
+/** The holder, as delegated-extended files show it: the records with one opaque id. */
 export const Holder = record({
   id: member(Type.String(), "Opaque id of the holder. A registry uses the same id for all records of a holder in the file of one day."),
   asns: member(Type.Array(Asn), "AS numbers of the same holder, in ascending order; at most 100."),
@@ -52,7 +52,7 @@ const registered = {
   allocated_on: member(nullable(CalendarDate), "Date of the registration; null if the file does not contain it."),
 };
 
-/** A record of another registry or file that lost against the one shown. */
+/** A record of another registry or file that differs from the one shown. */
 export const AllocationConflict = record(registered);
 export type AllocationConflict = Static<typeof AllocationConflict>;
 
@@ -63,7 +63,7 @@ export const Allocation = record({
 });
 export type Allocation = Static<typeof Allocation>;
 
-/** A flag to show; what a code outside ISO 3166 (`AP`) does not have is null. */
+/** A flag to show. Members are null for a code outside ISO 3166 (`AP`). */
 export const CountryFlag = record({
   country: member(Type.String(), "Country shown: the country of the location if known, otherwise the country of registration."),
   name: member(NullableText, "English name of the country or registry region; null for any other code."),
@@ -95,10 +95,10 @@ export const NetworkType = record({
 });
 export type NetworkType = Static<typeof NetworkType>;
 
-/** Items of one answer; those behind are left out. */
+/** Most items in one answer; the others are left out. */
 export const listedNetworkTypesMax = 16;
 
-/** One of the types that hold, with what it is said of. */
+/** One of the types that apply, with its range or AS. */
 export const ListedNetworkType = record({
   type: member(Type.String(), "Network type as its source names it, such as `isp`, `hosting` or `tor_exit`."),
   basis: member(
@@ -117,12 +117,12 @@ export const ListedNetworkType = record({
 });
 export type ListedNetworkType = Static<typeof ListedNetworkType>;
 
-/** Places that contradict a location: so many are shown. */
+/** Most places shown that contradict a location. */
 export const locationOutliersMax = 3;
 
 const NullableNumber = nullable(Type.Number());
 
-/** Another place that some observations name. Its coordinates are not shown: one observation may be all of it. */
+/** Another place that some observations name. Its coordinates are not shown, because they could be those of a single observation. */
 export const LocationOutlier = record({
   country: member(NullableText, "Country code (ISO 3166-1), or `XK`; null if unknown."),
   region: member(NullableText, "Subdivision code (ISO 3166-2); null if unknown."),
@@ -140,7 +140,7 @@ export const LocationOutliers = record({
 });
 export type LocationOutliers = Static<typeof LocationOutliers>;
 
-/** Where it is used, by what the network says or the operator observed. */
+/** Where the address is used, according to the network or to the operator's observations. */
 export const Location = record({
   country: member(NullableText, "Country code (ISO 3166-1), or `XK`; null if unknown."),
   region: member(NullableText, "Subdivision code (ISO 3166-2); null if unknown."),

@@ -1,4 +1,4 @@
-/** Parts of records that tell what is announced, by whom, and how many peers see it. */
+/** Parts of records about routes: what is announced, by which AS, and how many peers see it. */
 
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
@@ -7,7 +7,7 @@ import { Asn, Count, member, NullableBoolean, NullableCount, NullableText, Nulla
 import { AsnSpecialPurpose, asnSpecialPurposeFacts } from "./registration.ts";
 import { NullableRpkiState, OriginValidation, validationFacts } from "./rpki.ts";
 
-/** Full-feed peers that see it, of all full-feed peers; other peers apart. `ratio` is null without full-feed peers. */
+/** How many of the full-feed peers see it; other peers are counted separately. `ratio` is null if there are no full-feed peers. */
 export const Visibility = record({
   peers_seeing: member(Count, "Number of full-feed peers that announce it to a collector."),
   peers_total: member(Count, "Number of full-feed peers for this IP version."),
@@ -16,14 +16,14 @@ export const Visibility = record({
 });
 export type Visibility = Static<typeof Visibility>;
 
-/** Whether several AS originate the prefix. */
+/** Whether several ASes originate the prefix. */
 export const Moas = record({
   is_moas: member(NullableBoolean, "Whether more than one AS originates the prefix; null if there is no match and `announced` is null."),
   origin_count: member(NullableCount, "Number of origins, not counting AS_SETs; null if there is no match and `announced` is null."),
 });
 export type Moas = Static<typeof Moas>;
 
-/** Null where the peer's own AS, which stands for an empty path, is 0. */
+/** Null if the peer's own AS, which replaces an empty path, is 0. */
 export const NullableAsn = nullable(Asn);
 
 /** An AS that was seen next to the origin on paths to this prefix. */
@@ -42,7 +42,7 @@ const originMembers = {
 const sameHolder =
   "Whether the AS number and the address space have the same holder according to the registry's opaque ids; null if unknown.";
 
-/** One origin of a prefix with its evidence. `upstreams` is absent unless asked for, null where not known. */
+/** One origin of a prefix with its evidence. `upstreams` is absent unless requested, and null if unknown. */
 export const Origin = record({
   ...originMembers,
   registration_country: member(NullableText, "Country of registration of the AS number; null if unknown."),

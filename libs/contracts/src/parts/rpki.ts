@@ -1,4 +1,4 @@
-/** Parts of records that tell RPKI origin validation (RFC 6811) and its reasons. */
+/** Parts of records about RPKI origin validation (RFC 6811) and its reasons. */
 
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
@@ -10,13 +10,13 @@ export const rpkiStates = ["valid", "invalid", "not-found"] as const;
 
 export type RpkiState = (typeof rpkiStates)[number];
 
-/** A state, or null where no usable VRPs are imported. */
+/** A state, or null if no usable VRPs are imported. */
 export const NullableRpkiState = nullable(oneOf(rpkiStates));
 
 /** Why a route is invalid: covering VRPs allow its length, but not for its origin (`as`), or none allows its length (`length`). */
 export const NullableRpkiReason = nullable(oneOf(["as", "length"]));
 
-/** A validated ROA payload; `ta` and `expires_at` are null where its source does not tell them. */
+/** A validated ROA payload; `ta` and `expires_at` are null if its source does not give them. */
 export const VrpItem = record({
   asn: member(Asn, "AS that is authorised to originate the prefix. 0 means that no AS is (RFC 7607)."),
   prefix: member(Type.String(), "Prefix in CIDR form."),
@@ -66,7 +66,7 @@ const StateShare = record({
   ),
 });
 
-/** Routing security of a prefix in one word; states that no origin has are absent from `by_state`. */
+/** Routing security of a prefix in one word. `by_state` has only states that an origin has. */
 export const RpkiSummary = record({
   state: member(
     NullableRpkiState,

@@ -37,7 +37,7 @@ import {
 
 const NullableDate = nullable(CalendarDate);
 
-/** Address space that the holder of the AS number holds too; `total` is null where no file tells the holder. */
+/** Address space of the AS number's holder; `total` is null if no file names the holder. */
 export const AsnAllocation = record({
   registry: member(Type.String(), "Registry that lists the block."),
   block: member(Block, "The block as published by the registry."),
@@ -144,7 +144,7 @@ export const Neighbours = record({
 });
 export type Neighbours = Static<typeof Neighbours>;
 
-/** One announced prefix; of an aggregate of several, what holds for each alone is null. */
+/** One announced prefix. In an aggregate of several, members that apply to a single prefix are null. */
 export const AsnPrefix = record({
   prefix: member(Type.String(), "Prefix in CIDR form."),
   visibility_ratio: member(

@@ -9,7 +9,7 @@ import { Count, member, oneOf, record, wordsOf } from "../schema.ts";
 import { type ShownRecord, someMembers } from "../some-members.ts";
 import { Problem } from "./problem.ts";
 
-/** Questions of one batch that is asked or answered as one JSON document; NDJSON both ways has no such bound. */
+/** Most questions of a batch whose request or response is one JSON document. NDJSON in both directions has no such bound. */
 export const batchQuestionsMax = 1_000;
 
 function kindOf<const T extends string>(kind: T) {
@@ -30,7 +30,7 @@ const metaMember = Type.Optional(
   member(Type.Boolean(), "Whether the record has its `meta`. Default: the parameter `meta` of the batch, or true."),
 );
 
-/** The question of each kind: its value, and the options that the route of that kind takes as parameters. */
+/** The question of each kind: its value, and as options the parameters of the kind's route. */
 export const batchQuestions = Object.fromEntries(
   batchKinds.map((kind): [string, TObject] => {
     const { record: schema, lookup } = operations[kind];
@@ -46,15 +46,15 @@ export type BatchQuestion = {
   [K in BatchKind]: { kind: K } & MembersOf<K> & { fields?: (keyof RecordOf<K>)[]; meta?: boolean };
 }[BatchKind];
 
-/** What is asked as `application/json`. */
+/** The request as `application/json`. */
 export const BatchRequest = record({
   questions: member(Type.Array(BatchQuestion, { maxItems: batchQuestionsMax }), "Items of the batch. Results are in the same order."),
 });
 export type BatchRequest = Static<typeof BatchRequest>;
 
 /**
- * One answer; in NDJSON, one line. Either `record`, which is what the route of that kind answers, or `problem`. `question` is told as it
- * was asked; of one that could not be read, what could be read of it, or null.
+ * One answer; in NDJSON, one line. It has either `record`, as the route of that kind returns it, or `problem`. `question` is as it was
+ * sent. If it could not be read, `question` has the readable part, or is null.
  */
 export const BatchResult = record({
   index: member(Count, "Index of the item in the request, starting at 0."),
@@ -76,8 +76,8 @@ export type BatchResult = Static<typeof BatchResult>;
 const { history: _history, ...ofEveryAnswer } = Meta.properties;
 
 /**
- * `meta` of a batch. `data` is empty: each record tells in its own `meta` which sections it used. `snapshots` are the snapshots that
- * answered, in their order: one, unless the first was given up midway, which warning `snapshot_changed` tells; none where no record is of one.
+ * `meta` of a batch. `data` is empty, because each record has the sections that it used in its own `meta`. `snapshots` has the snapshots
+ * that answered, in order: one, unless it became unavailable midway (warning `snapshot_changed`); none if no record belongs to a snapshot.
  */
 export const BatchMeta = record({
   ...ofEveryAnswer,
@@ -95,11 +95,11 @@ const sums = {
   meta: member(BatchMeta, "Request id, time, snapshots used, and warnings."),
 };
 
-/** What is answered as `application/json`. */
+/** The response as `application/json`. */
 export const BatchAnswer = record({ results: member(Type.Array(BatchResult), "One result for each item, in the same order."), ...sums });
 export type BatchAnswer = Static<typeof BatchAnswer>;
 
-/** The last line of an NDJSON answer. `problem`: why the rest of the questions was not read. */
+/** The last line of an NDJSON response. `problem`: why the remaining questions were not read. */
 export const BatchSummary = record({
   count: sums.count,
   failed_count: sums.failed_count,

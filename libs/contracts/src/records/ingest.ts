@@ -23,7 +23,7 @@ const SkippedRecords = record({
   ),
 });
 
-/** What updates did to their table. */
+/** The effects of updates on their table. */
 const UpdateCounts = record({
   files: member(Count, "Number of files applied."),
   messages: member(Count, "Number of BGP messages in these files."),
@@ -76,7 +76,7 @@ export const RunSource = record({
 });
 export type RunSource = Static<typeof RunSource>;
 
-/** What one run is told; all of it may be left out. */
+/** Options of one run. All are optional. */
 export const RunRequest = record({
   accept_shrink: Type.Optional(
     member(
@@ -87,7 +87,7 @@ export const RunRequest = record({
 });
 export type RunRequest = Static<typeof RunRequest>;
 
-/** Both snapshots are named, so that nobody takes back what somebody else has published meanwhile. */
+/** Names both snapshots, so that nobody rolls back what somebody else has published meanwhile. */
 export const RollbackRequest = record({
   snapshot: member(Type.String({ minLength: 1, maxLength: 64 }), "Id of the kept snapshot that becomes the current one."),
   replaces: member(Type.String({ minLength: 1, maxLength: 64 }), "Id of the snapshot that is the current one now."),
@@ -96,7 +96,7 @@ export type RollbackRequest = Static<typeof RollbackRequest>;
 
 const publishedSnapshot = "Snapshot that was published, or that already existed with the same content; null if none.";
 
-/** What a run tells at its end, or when it failed: how far it came. */
+/** The report of a run that has ended. For a failed run: how far it came. */
 export const RunReport = record({
   snapshot: member(NullableText, publishedSnapshot),
   unchanged: member(Type.Boolean(), "Whether the snapshot already existed with the same content."),
@@ -180,7 +180,7 @@ export type IngestRun = Static<typeof IngestRun>;
 export const IngestRuns = record({ items: member(Type.Array(IngestRunSummary), "Runs, newest first.") });
 export type IngestRuns = Static<typeof IngestRuns>;
 
-/** When a source is asked for, and how that went. */
+/** When a source is checked, and the result. */
 export const SourceSchedule = record({
   checked_at: member(NullableTimestamp, "Time of the last check, successful or not; null if there was none."),
   succeeded_at: member(NullableTimestamp, "Time at which the newest version was last confirmed to be stored; null if never."),

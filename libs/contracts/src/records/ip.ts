@@ -52,7 +52,7 @@ export const IpRouting = record({
 });
 export type IpRouting = Static<typeof IpRouting>;
 
-/** Paths of the questions that lead on from here. */
+/** Paths of related requests. */
 export const IpLinks = record({
   routing: member(Type.String(), "The record `/routing` of this address."),
   prefix: member(NullableText, "The matched prefix; null if nothing is announced."),
@@ -62,7 +62,7 @@ export const IpLinks = record({
 });
 export type IpLinks = Static<typeof IpLinks>;
 
-/** `embedded_ipv4` stands only in the records of mapped, 6to4, Teredo and NAT64 addresses. */
+/** Only records of mapped, 6to4, Teredo and NAT64 addresses have `embedded_ipv4`. */
 export const IpRecord = record({
   ip: member(Type.String(), "The requested address in RFC 5952 form."),
   version: member(IpVersion, "IP version."),

@@ -1,4 +1,4 @@
-/** The records of keys and plans, as operators see, make and change them. A secret is in the answer that makes it, and nowhere else. */
+/** The records of keys and plans, as operators see, create and change them. A secret is only in the response that creates it. */
 
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
@@ -6,11 +6,11 @@ import { requests, seconds } from "../facts/units.ts";
 import { Count, member, NullableText, NullableTimestamp, nullable, oneOf, record, Timestamp } from "../schema.ts";
 import { scopes } from "./me.ts";
 
-/** The limits of what a key or a plan may say, for schemas, checks and settings alike. */
+/** The bounds of values in keys and plans, for schemas, checks and settings. */
 export const keyBounds = {
   labelCharsMax: 100,
   allowedCidrsMax: 100,
-  /** Of a rate and of a month. */
+  /** Largest limit of a rate and of a month. */
   limitMax: 1_000_000_000,
   windowSecondsMax: 86_400,
   concurrencyMax: 1_000_000,
@@ -36,7 +36,7 @@ export const MonthLimit = record({
 });
 export type MonthLimit = Static<typeof MonthLimit>;
 
-/** At most `limit` requests that are being answered at a time. */
+/** At most `limit` requests in progress at a time. */
 export const ConcurrencyLimit = record({
   limit: member(Type.Integer({ minimum: 1, maximum: keyBounds.concurrencyMax }), "Maximum number of concurrent requests at one gateway."),
 });
@@ -100,7 +100,7 @@ const secret = member(
 export const CreatedKey = record({ ...keyMembers, secret });
 export type CreatedKey = Static<typeof CreatedKey>;
 
-/** The successor, and until when the key that it replaces works. */
+/** The successor of a key, and how long the replaced key works. */
 export const RotatedKey = record({
   ...keyMembers,
   secret,
@@ -127,7 +127,7 @@ const changeable = {
   expires_at: Type.Optional(member(NullableTimestamp, "Time at which the key expires, in the future; null if it never does.")),
 };
 
-/** What a new key is to be. A `test` key sees the same data, counts on its own, and never has the scope `admin`. */
+/** Properties of a new key. A `test` key sees the same data, counts separately, and never has the scope `admin`. */
 export const NewKey = record({
   label,
   scopes: scopeList,
@@ -136,7 +136,7 @@ export const NewKey = record({
 });
 export type NewKey = Static<typeof NewKey>;
 
-/** What is to change; whatever is absent stays. A limit of null becomes that of the plan. */
+/** The changes. Absent members stay as they are. With null, the limit of the plan applies. */
 export const KeyPatch = record({ label: Type.Optional(label), scopes: Type.Optional(scopeList), ...changeable });
 export type KeyPatch = Static<typeof KeyPatch>;
 

@@ -10,7 +10,7 @@ import { Count, member, NullableText, NullableTimestamp, oneOf, record, Timestam
 export const scopes = ["ip", "routing", "asn", "prefix", "reverse_dns", "batch", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 
-/** One limit: `window_seconds` stands with the rate, `resets_at` with the month; concurrency has no window and never resets. */
+/** One limit. The rate has `window_seconds`, and the month `resets_at`. Concurrency has no window and never resets. */
 export const MeLimit = record({
   name: member(
     oneOf(["rate", "month", "concurrency"]),

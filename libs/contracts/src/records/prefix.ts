@@ -20,7 +20,7 @@ import {
 import { RpkiSummary, rpkiSummaryFacts, VrpItem, vrpFacts } from "../parts/rpki.ts";
 import { Count, IpVersion, member, NullableBoolean, NullableCount, NullableText, nullable, oneOf, record, Share } from "../schema.ts";
 
-/** VRPs around the prefix asked; null in the record where none are imported. */
+/** VRPs around the requested prefix; null in the record if no VRPs are imported. */
 export const PrefixVrps = record({
   covering: member(Type.Array(VrpItem), "VRPs whose prefix equals or covers the requested prefix, up to 1,000."),
   more_specific_count: member(Count, "Number of VRPs for longer prefixes inside the requested prefix."),
@@ -32,7 +32,7 @@ export const PrefixVrps = record({
 });
 export type PrefixVrps = Static<typeof PrefixVrps>;
 
-/** How the prefix lies in registered space; `relation` is null where no registry's file is imported. */
+/** How the prefix relates to registered space; `relation` is null if no registry file is imported. */
 export const PrefixAllocation = record({
   relation: member(
     nullable(oneOf(["equal", "within", "contains", "crosses", "none"])),
@@ -47,7 +47,7 @@ export const PrefixAllocation = record({
 });
 export type PrefixAllocation = Static<typeof PrefixAllocation>;
 
-/** `origins`, `visibility` and `rpki` are of `match.prefix`; `vrps` and `allocation` of the prefix asked. */
+/** `origins`, `visibility` and `rpki` belong to `match.prefix`; `vrps` and `allocation` to the requested prefix. */
 export const PrefixRecord = record({
   prefix: member(Type.String(), "The requested prefix in CIDR form."),
   version: member(IpVersion, "IP version."),

@@ -6,7 +6,7 @@ import type { FactsOf } from "../facts/fact.ts";
 import { seconds } from "../facts/units.ts";
 import { Count, member, NullableText, oneOf, record, Timestamp } from "../schema.ts";
 
-/** One fault of the question: where it stands, and what would be right. */
+/** One fault in the question: where it is, and what would be right. */
 export const ProblemItem = record({
   location: member(
     Type.String(),
@@ -44,7 +44,7 @@ export const Problem = record({
 });
 export type Problem = Static<typeof Problem>;
 
-/** The body of a responder's reply with content type `problem`; the gateway adds what only the edge knows. */
+/** The body of a responder's reply with content type `problem`. The gateway adds what only it knows. */
 export interface ResponderProblem {
   readonly code: ProblemCode;
   readonly detail: string;

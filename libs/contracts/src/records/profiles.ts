@@ -1,4 +1,4 @@
-/** The records of AS profiles, as sources and operators have them. */
+/** The records of AS profiles from sources and operators. */
 
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
@@ -27,7 +27,7 @@ const fields = {
   ),
 };
 
-/** What operators say of an AS: at least one member. */
+/** An operator's override of a profile: at least one member. */
 export const ProfileFields = Type.Object(fields, { additionalProperties: false, minProperties: 1 });
 export type ProfileFields = Static<typeof ProfileFields>;
 
@@ -49,7 +49,7 @@ const said = {
   as_of: member(NullableText, "Time of the source's data, or of the change for `override`; null if the source has no date."),
 };
 
-/** One field of a profile, with what was said of it. */
+/** One field of a profile, with what each source and operator stated. */
 export const ProfileField = record({
   field: member(oneOf(profileFieldNames), "Name of the field."),
   ...said,

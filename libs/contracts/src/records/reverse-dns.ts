@@ -24,7 +24,7 @@ export const ReverseDnsName = record({
 });
 export type ReverseDnsName = Static<typeof ReverseDnsName>;
 
-/** `resolver` and `cache` are null where the question was withheld (`special_purpose`). */
+/** `resolver` and `cache` are null if DNS was not asked (`special_purpose`). */
 export const ReverseDnsRecord = record({
   ip: member(Type.String(), "The requested address in RFC 5952 form."),
   query_name: member(Type.String(), "Name that was looked up in DNS."),

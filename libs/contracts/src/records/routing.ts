@@ -21,7 +21,7 @@ import {
 import { RpkiSummary, rpkiSummaryFacts } from "../parts/rpki.ts";
 import { member, NullableBoolean, NullableCount, NullableText, nullable, oneOf, record } from "../schema.ts";
 
-/** `more_specifics` is absent unless asked for. */
+/** `more_specifics` is absent unless requested. */
 export const RoutingRecord = record({
   ip: member(Type.String(), "The requested address in RFC 5952 form."),
   announced: member(

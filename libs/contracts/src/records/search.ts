@@ -1,4 +1,4 @@
-/** The record of `/search`: what fits a text that somebody typed. */
+/** The record of `/search`: results for a typed text. */
 
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
@@ -6,11 +6,11 @@ import { items } from "../facts/units.ts";
 import { Meta } from "../meta.ts";
 import { Count, member, NullableText, oneOf, record } from "../schema.ts";
 
-/** What a result is. */
+/** The kinds of results. */
 export const searchTypes = ["address", "prefix", "asn", "reverse_dns", "country", "organisation"] as const;
 export type SearchType = (typeof searchTypes)[number];
 
-/** How a result fits, from the best to the least. */
+/** How a result matches, from the best match to the weakest. */
 export const searchMatches = ["exact", "derived", "prefix", "edit"] as const;
 export type SearchMatch = (typeof searchMatches)[number];
 

@@ -1,4 +1,4 @@
-/** What keys were used for, as operators see it. */
+/** The usage of keys, as operators see it. */
 
 import Type, { type Static } from "typebox";
 import type { FactsOf } from "../facts/fact.ts";
@@ -7,8 +7,8 @@ import { type LookupName, lookupNames, operations } from "../operations/index.ts
 import { CalendarDate, Count, member, NullableText, oneOf, record } from "../schema.ts";
 
 /**
- * What a request is counted as: the kind of its question, `batch`, `me`, `admin` for the operators' routes, and `other` for what no route
- * answers.
+ * The class that a request counts under: the kind of its question, `batch`, `me`, `admin` for the operators' routes, or `other` if it
+ * matches no route.
  */
 export type UsageClass = LookupName | "batch" | "me" | "admin" | "other";
 
@@ -21,14 +21,14 @@ export const usageClasses: readonly UsageClass[] = [
   "other",
 ];
 
-/** What rows are kept apart by; what is not named is summed over. `day` and `month` exclude each other. */
+/** What rows can be grouped by. Counts are summed over everything else. `day` and `month` exclude each other. */
 export const usageApart = ["key", "day", "month", "route_class"] as const;
 export type UsageApart = (typeof usageApart)[number];
 
 /**
- * `counted`: answers that cost a unit of the month each; of a batch its answered items. `uncounted`: admitted requests that cost none, as
- * they ended in 304, 4xx or 5xx or are free; a batch is one of these, besides its items. Refused requests (429, `limits_unavailable`) are in
- * neither.
+ * `counted`: answers that each cost a unit of the month; for a batch, its answered items. `uncounted`: admitted requests that cost none,
+ * because they ended in 304, 4xx or 5xx or are free; a batch counts as one of these, besides its items. Refused requests (429,
+ * `limits_unavailable`) are in neither.
  */
 const counts = {
   counted: member(Count, "Number of successful requests and batch items. Each counts towards the quota."),
@@ -38,7 +38,7 @@ const counts = {
   ),
 };
 
-/** Members that the rows are not kept apart by are absent. `bucket` stands with the key: keys of one rotation share it, and their limits. */
+/** Members that are not grouped by are absent. `bucket` comes with the key: the keys of one rotation share a bucket, and so their limits. */
 export const UsageItem = record({
   key_id: Type.Optional(member(Type.String(), "Id of the key; absent if `by` sums over keys.")),
   bucket: Type.Optional(
@@ -51,7 +51,7 @@ export const UsageItem = record({
 });
 export type UsageItem = Static<typeof UsageItem>;
 
-/** `total` is of all items, of every page. `next_cursor`: null on the last page. */
+/** `total` counts the items of all pages. `next_cursor` is null on the last page. */
 export const UsageItems = record({
   from: member(CalendarDate, "First day (UTC)."),
   to: member(CalendarDate, "Last day (UTC)."),
