@@ -45,9 +45,19 @@ export class NetfactsUnreachable extends Error {
   override readonly name = "NetfactsUnreachable";
   /** Status of a response that is not from Netfacts, such as that of a proxy; null if there was none. */
   readonly status: number | null;
+  /** Seconds after which that response asks for the next try; null if it does not say. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(message: string, { status = null, cause }: { readonly status?: number | null; readonly cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    {
+      status = null,
+      retryAfterSeconds = null,
+      cause,
+    }: { readonly status?: number | null; readonly retryAfterSeconds?: number | null; readonly cause?: unknown } = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }

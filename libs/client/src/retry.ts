@@ -1,6 +1,7 @@
 /** When to retry: as the response says, only if a retry can help, and not at the same time as other clients. */
 
 import { NetfactsProblem, NetfactsUnreachable } from "./errors.ts";
+import { numberOf } from "./limits.ts";
 import { spreadMsMax } from "./options.ts";
 
 /** Problems that a short wait can fix. A used-up quota needs a long one, and too many failed keys need another key. */
@@ -16,14 +17,29 @@ const backoffMsFirst = 200;
  */
 export function retryDelayMs(failure: unknown, attempt: number, waitMsMax: number, random: number): number | null {
   if (!canPass(failure)) return null;
-  const asked = failure instanceof NetfactsProblem ? failure.retryAfterSeconds : null;
+  const asked = failure.retryAfterSeconds;
   const spread = backoffMsFirst * 2 ** (attempt - 1) * (0.5 + random / 2);
   if (asked === null) return Math.min(spread, waitMsMax);
   // Never before the given time; a little after it, because other clients return then too.
   return asked * 1_000 > waitMsMax ? null : asked * 1_000 + Math.min(spread, spreadMsMax);
 }
 
-function canPass(failure: unknown): boolean {
+/**
+ * Seconds of `Retry-After` (RFC 9110, section 10.2.3), also of a date, which proxies send; null if it is absent or neither.
+ *
+ * A date is counted from that of the response, because clocks differ, or from now where a browser hides it.
+ */
+export function retryAfterSecondsOf(headers: Headers): number | null {
+  const text = headers.get("retry-after");
+  const seconds = numberOf(text);
+  if (seconds !== null || text === null) return seconds;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) return null;
+  const sentAt = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, Math.ceil((at - (Number.isNaN(sentAt) ? Date.now() : sentAt)) / 1_000));
+}
+
+function canPass(failure: unknown): failure is NetfactsProblem | NetfactsUnreachable {
   if (failure instanceof NetfactsProblem) return passingCodes.has(failure.code) || passingStatuses.has(failure.status);
   if (failure instanceof NetfactsUnreachable)
     return failure.status === null || passingStatuses.has(failure.status) || failure.status === 429;

@@ -2,9 +2,9 @@
 
 import type { Problem } from "@netfacts/contracts";
 import { NetfactsProblem, NetfactsUnreachable } from "./errors.ts";
-import { type Limits, limitsOf, numberOf } from "./limits.ts";
+import { type Limits, limitsOf } from "./limits.ts";
 import type { Settings } from "./options.ts";
-import { retryDelayMs } from "./retry.ts";
+import { retryAfterSecondsOf, retryDelayMs } from "./retry.ts";
 
 export interface Call {
   /** Path and query, from the root of the API. */
@@ -92,12 +92,12 @@ export class Transport {
 async function failureOf(response: Response, limits: Limits | null): Promise<NetfactsProblem | NetfactsUnreachable> {
   const { status, headers } = response;
   const text = await response.text();
+  const seconds = retryAfterSecondsOf(headers);
   if (headers.get("content-type")?.startsWith("application/problem+json")) {
     const problem = parseProblem(text);
-    const seconds = numberOf(headers.get("retry-after"));
     if (problem !== null) return new NetfactsProblem(seconds === null ? problem : { ...problem, retry_after_seconds: seconds }, limits);
   }
-  return new NetfactsUnreachable(`the response with status ${status} is not from Netfacts`, { status });
+  return new NetfactsUnreachable(`the response with status ${status} is not from Netfacts`, { status, retryAfterSeconds: seconds });
 }
 
 function parseProblem(text: string): Problem | null {

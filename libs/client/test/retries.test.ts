@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type ClientOptions, NetfactsClient, NetfactsProblem, NetfactsUnreachable } from "@netfacts/client";
 import { examples } from "@netfacts/contracts";
-import { retryDelayMs } from "../src/retry.ts";
+import { retryAfterSecondsOf, retryDelayMs } from "../src/retry.ts";
 import { json, problem, type ScriptedServer, startScriptedServer } from "./scripted-server.ts";
 
 let server: ScriptedServer;
@@ -144,6 +144,29 @@ test("an answer that breaks off, and one of a proxy, are asked again and then to
   expect(failure).toBeInstanceOf(NetfactsUnreachable);
   expect(failure).toMatchObject({ status: 404 });
   expect(server.asked).toHaveLength(1);
+});
+
+test("a proxy's Retry-After is waited for, and one that asks for more than allowed is told at once", async () => {
+  server.script(
+    (response) => response.writeHead(503, { "content-type": "text/html", "retry-after": "1" }).end("<h1>Later</h1>"),
+    json(examples.me),
+  );
+  expect(await client().me()).toEqual(examples.me);
+  const [first, second] = server.asked;
+  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(1_000);
+  server.script((response) => response.writeHead(429, { "content-type": "text/html", "retry-after": "300" }).end("<h1>Slower</h1>"));
+  await expect(client().me()).rejects.toMatchObject({ name: "NetfactsUnreachable", status: 429, retryAfterSeconds: 300 });
+  expect(server.asked).toHaveLength(1);
+});
+
+test.each([
+  ["120", null, 120],
+  ["Sun, 29 Nov 2026 12:02:00 GMT", "Sun, 29 Nov 2026 12:00:00 GMT", 120],
+  ["Sun, 29 Nov 2026 11:00:00 GMT", "Sun, 29 Nov 2026 12:00:00 GMT", 0],
+  ["Sun, 06 Nov 1994 08:49:37 GMT", null, 0],
+  ["soon", null, null],
+])("Retry-After %s in a response of %s is %s seconds", (after, date, seconds) => {
+  expect(retryAfterSecondsOf(new Headers({ "retry-after": after, ...(date !== null && { date }) }))).toBe(seconds);
 });
 
 test.each([{}, null, [], "text"])("a response of %j is no record", async (body) => {
