@@ -11,7 +11,7 @@ import {
   parsePrefix,
 } from "@netfacts/address";
 import type { SearchMatch, SearchResult } from "@netfacts/contracts";
-import { lookupSpecialPurpose, lookupSpecialPurposePrefix, matchRoute, type RouteTable } from "@netfacts/snapshot";
+import { lookupSpecialPurpose, lookupSpecialPurposePrefix, matchRoute, type RouteOrigin } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
 import { asnResult, asnText } from "./search-results.ts";
 
@@ -80,7 +80,7 @@ class SubjectList {
     const { generation } = this.#notes;
     const { routes } = generation;
     const entry = routes === null ? -1 : matchRoute(routes, ip, generation.matchPeersMin(ip.version)).entry;
-    const route = routes === null || entry < 0 ? null : { prefix: routes.prefixes.prefixAt(entry), origins: originsOf(routes, entry) };
+    const route = routes === null || entry < 0 ? null : { prefix: routes.prefixes.prefixAt(entry), origins: routes.origins(entry) };
     const subtitle =
       route === null ? (lookupSpecialPurpose(ip)?.name ?? null) : `in ${formatPrefix(route.prefix)}${announcedBy(route.origins)}`;
     const title = formatAddress(ip);
@@ -94,7 +94,7 @@ class SubjectList {
         subtitle: subtitleOf(announcedBy(route.origins)),
         link: `/api/v1/prefix/${prefix}`,
       });
-      for (const asn of route.origins.slice(0, originsMax)) this.addAsn(asn, "derived", null);
+      for (const asn of asnsOf(route.origins).slice(0, originsMax)) this.addAsn(asn, "derived", null);
     }
     this.#add({
       type: "reverse_dns",
@@ -109,11 +109,11 @@ class SubjectList {
     this.#notes.use("routes");
     const { routes } = this.#notes.generation;
     const entry = routes === null ? -1 : routes.prefixes.exact(prefix);
-    const origins = routes === null || entry < 0 ? [] : originsOf(routes, entry);
+    const origins = routes === null || entry < 0 ? [] : routes.origins(entry);
     const title = formatPrefix(prefix);
     const subtitle = subtitleOf(announcedBy(origins)) ?? lookupSpecialPurposePrefix(prefix)?.name ?? null;
     this.#add({ type: "prefix", match, title, subtitle, link: `/api/v1/prefix/${title}` });
-    for (const asn of origins.slice(0, originsMax)) this.addAsn(asn, "derived", null);
+    for (const asn of asnsOf(origins).slice(0, originsMax)) this.addAsn(asn, "derived", null);
   }
 
   /** Highlights the whole title if it is what was typed, otherwise nothing. */
@@ -123,15 +123,18 @@ class SubjectList {
   }
 }
 
-function originsOf(routes: RouteTable, entry: number): number[] {
-  return routes.origins(entry).flatMap(({ asn }) => (asn === null ? [] : [asn]));
+function asnsOf(origins: readonly RouteOrigin[]): number[] {
+  return origins.flatMap(({ asn }) => (asn === null ? [] : [asn]));
 }
 
-/** Text to append to an announced prefix; empty if no origin is known. */
-function announcedBy(origins: readonly number[]): string {
+/** Text to append to an announced prefix; empty if it is not announced. */
+function announcedBy(origins: readonly RouteOrigin[]): string {
   if (origins.length === 0) return "";
-  const more = origins.length - originsMax;
-  return `, announced by ${origins.slice(0, originsMax).map(asnText).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const asns = asnsOf(origins);
+  if (asns.length === 0)
+    return origins.some(({ asSet }) => asSet !== null) ? ", announced with an AS_SET as its origin" : ", announced with an unknown origin";
+  const more = asns.length - originsMax;
+  return `, announced by ${asns.slice(0, originsMax).map(asnText).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function subtitleOf(announced: string): string | null {

@@ -369,8 +369,19 @@ describe("what a text names", () => {
   test("an address tells its route, or what it is reserved for", () => {
     const subtitle = (q: string) => search(named, q).results.items[0]?.subtitle;
     expect(subtitle("193.0.6.139")).toBe("in 193.0.0.0/21, announced by AS3333");
+    expect(subtitle("12.0.0.1")).toBe("in 12.0.0.0/8, announced with an AS_SET as its origin");
+    expect(subtitle("13.0.0.1")).toBe("in 13.0.0.0/8, announced by AS400");
+    expect(subtitle("17.0.0.1")).toBe("in 17.0.0.0/8, announced with an unknown origin");
     expect(subtitle("127.0.0.1")).toBe("Loopback");
     expect(subtitle("9.9.9.9")).toBeNull();
+  });
+
+  test("a prefix tells who announces it, also when that is no single AS", () => {
+    const subtitle = (q: string) => search(named, q).results.items[0]?.subtitle;
+    expect(subtitle("193.0.0.0/21")).toBe("announced by AS3333");
+    expect(subtitle("12.0.0.0/8")).toBe("announced with an AS_SET as its origin");
+    expect(subtitle("17.0.0.0/8")).toBe("announced with an unknown origin");
+    expect(subtitle("12.0.0.0/9")).toBeNull();
   });
 });
 
