@@ -32,6 +32,7 @@ interface Schema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, unknown>>;
+  readonly minProperties?: number;
 }
 
 /** Descriptions of the texts that match a pattern, by the pattern. */
@@ -99,7 +100,10 @@ function typeText(type: string, schema: Schema): string {
       return `a ${schema.maxItems === undefined && schema.minItems === 1 ? "non-empty " : ""}list${schema.maxItems === undefined ? "" : ` of ${schema.minItems ?? 0} to ${schema.maxItems} items`}`;
     case "object": {
       const names = Object.keys(schema.properties ?? {});
-      return names.length === 0 ? "an object" : `an object with ${wordList(names, "and")}`;
+      if (names.length === 0) return "an object";
+      return schema.minProperties === 1
+        ? `an object with at least one of ${wordList(names, "and")}`
+        : `an object with ${wordList(names, "and")}`;
     }
     case "boolean":
       return "true or false";

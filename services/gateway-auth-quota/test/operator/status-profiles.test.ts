@@ -186,7 +186,7 @@ describe("what is refused", () => {
 
   const oneLine = 'must be one line of 1 to 256 letters, and not "-"';
   const url = "must be an http or https URL of at most 255 letters";
-  const object = "must be an object with name, organisation, website and network_types";
+  const object = "must be an object with at least one of name, organisation, website and network_types";
   test.each<[unknown, object]>([
     [{}, { body: object }],
     [[], { body: object }],
