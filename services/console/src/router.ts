@@ -1,17 +1,24 @@
 /** Selects the page by the path and the query of the URL. Links stay real links: they can open in a new tab, and work with the keyboard. */
 
 import { batch, signal } from "@preact/signals";
+import { keepPlace, returnToPlace } from "./place-of-return.ts";
 
 /** Path without the query and the fragment, which no page uses. */
 export const path = signal(location.pathname);
 /** Query with `?`; empty if there is none. */
 export const query = signal(location.search);
 
-addEventListener("popstate", () => show(location.pathname, location.search));
+addEventListener("popstate", ({ state }) => {
+  show(location.pathname, location.search);
+  returnToPlace(state);
+});
 
 /** Shows a page of the console and scrolls to its top. */
 export function navigate(to: string): void {
-  if (to !== location.pathname + location.search) history.pushState(null, "", to);
+  if (to !== location.pathname + location.search) {
+    keepPlace();
+    history.pushState(null, "", to);
+  }
   const mark = to.indexOf("?");
   if (mark < 0) show(to, "");
   else show(to.slice(0, mark), to.slice(mark));

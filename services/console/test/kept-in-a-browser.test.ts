@@ -5,7 +5,7 @@ import { examples } from "@netfacts/contracts";
 import { until } from "../../../test/support/http.ts";
 import { browserTest, type ConsoleInBrowser, startConsole } from "./support/console-browser.ts";
 
-const inBrowser = browserTest(6);
+const inBrowser = browserTest(7);
 
 let site: ConsoleInBrowser;
 beforeAll(async () => {
@@ -34,6 +34,25 @@ inBrowser("a list outlives another page and another key, and is asked for once",
   expect(asked()).toBe(before);
   await page.locator("button", { hasText: "Another list" }).click();
   expect(await page.inputValue("#list")).toBe("host:193.0.6.139\nip:193.0.6.140\nnothing here");
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("the way back leads to the place on the page, though its answer is asked for anew", async () => {
+  const { page, complaints, heading } = await site.open("/as/AS3333");
+  await page.setViewportSize({ width: 360, height: 400 });
+  await page.locator(".snippets").waitFor();
+  const link = page.locator("main a[href^='/prefix/']").first();
+  await link.focus();
+  const place = await page.evaluate("scrollY");
+  expect(place).toBeGreaterThan(0);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${site.url}/prefix/**`);
+  await heading();
+  expect(await page.evaluate("scrollY")).toBe(0);
+  await page.goBack();
+  await page.waitForURL(`${site.url}/as/AS3333`);
+  await until(async () => (await page.evaluate("scrollY")) === place);
   expect(complaints).toEqual([]);
   await page.close();
 });
