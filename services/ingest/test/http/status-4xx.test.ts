@@ -53,10 +53,15 @@ describe("400", () => {
   });
   provokes("bad_request", "a path that cannot be decoded", () => service.ask("GET", `${runsPath}/%zz`));
 
-  test("an empty object is no body", async () => {
-    const answer = await service.ask("POST", runsPath, { body: "{}", headers: { "content-type": "application/json" } });
+  test.each(["{}", ""])("a run whose body is %j has none", async (body) => {
+    const answer = await service.ask("POST", runsPath, { body, headers: { "content-type": "application/json" } });
     expect(answer.status).toBe(202);
     await service.ended(answer.json.id);
+  });
+
+  test("members that would change the prototype are refused", async () => {
+    const body = '{"__proto__":{"accept_shrink":["vrps"]}}';
+    expectProblem(await service.ask("POST", runsPath, { body, headers: { "content-type": "application/json" } }), "invalid_body");
   });
 });
 
