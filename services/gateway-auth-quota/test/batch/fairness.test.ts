@@ -1,5 +1,7 @@
 /** What one key does with its batches to the others, and how long a batch may go on that makes no progress. */
 
+import { once } from "node:events";
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { expectProblem } from "../support/provokes.ts";
 import { addresses, asLines, type BatchHarness, linesOf, ndjson, openLines, restOf, startBatchGateway } from "./support.ts";
@@ -66,6 +68,25 @@ test.concurrent.each([
   expect(results).toHaveLength(1);
   expect(summary).toMatchObject({ count: 1, problem: { code: "request_timeout" } });
 });
+
+test("a client that goes on after the end of its answer is disconnected", async () => {
+  const { authorization } = await authorized(impatient);
+  const client = connect(Number(new URL(impatient.url).port), "127.0.0.1");
+  client.setEncoding("utf8").on("error", () => undefined);
+  client.write(
+    `POST /api/v1/batch HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: application/x-ndjson\r\nContent-Length: 100000\r\n\r\n`,
+  );
+  const drip = setInterval(() => client.write(" "), 50);
+  let answer = "";
+  client.on("data", (piece) => {
+    answer += piece;
+  });
+  await once(client, "close");
+  clearInterval(drip);
+  expect(answer).toContain("request_timeout");
+  // The end of the chunks.
+  expect(answer).toMatch(/\r\n0\r\n\r\n$/);
+}, 60_000);
 
 test("a line now and then is too little progress, and one that comes often enough keeps the batch open", async () => {
   const slow = openLines(impatient.url, await authorized(impatient));

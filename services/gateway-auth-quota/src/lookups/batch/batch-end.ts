@@ -34,7 +34,8 @@ export async function hangUp(request: FastifyRequest, response: ServerResponse, 
   await discardBody(request.raw);
   // What the compressor still holds would be lost.
   await ended(response);
-  if (!request.raw.complete) response.socket?.destroySoon();
+  // An answer that has ended has no socket any more.
+  if (!request.raw.complete) request.raw.socket.destroySoon();
 }
 
 /** Calls `then` when the response closes; at once if it has closed already, because the client went away while its key was looked up. */
