@@ -7,6 +7,7 @@ import type { FastifyInstance } from "fastify";
 import type { GatewayConfig } from "../config.ts";
 import { operatorConsoleRoutes } from "../console/console-routes.ts";
 import { docsRoutes, referenceAtRoot } from "../docs/docs-routes.ts";
+import { clearBodyTime, installBodyTime } from "../edge/body-time.ts";
 import type { Guard } from "../edge/guard.ts";
 import { createListener, type ListenerOptions } from "../edge/listener.ts";
 import { clientErrorHandler, type ProblemOptions, refusalWriter } from "../edge/problems.ts";
@@ -28,7 +29,7 @@ const stopMsMax = 5_000;
 /** Wires the listener, but does not make it listen. */
 export function createOperatorListener({ guard, handlers, ...options }: OperatorListenerOptions): FastifyInstance {
   const { config, problems } = options;
-  // An upload may last for any time, and ends only when no bytes come (`endIdleConnections`).
+  // An upload may last for any time, and ends only when no bytes come (`endIdleConnections`). Other bodies have a time limit.
   const app = createListener(options, [], "operator_connections");
   endIdleConnections(app, config, problems);
   app.addHook("preClose", (done) => {
@@ -47,8 +48,10 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
     addPathMethods(app, ingestRoutes);
     app.register(async (scope) => {
       refuseOtherMethods(scope, guard);
+      installBodyTime(scope, config.REQUEST_TIMEOUT_MS, problems);
       // Before any part of the body is read.
       scope.addHook("onRequest", async (request, reply) => {
+        if (isUpload(request.raw.url ?? "")) clearBodyTime(request);
         const pass = await guard.admit(request, reply, "admin", 0);
         pass.settle(false);
         request.keyId = pass.key.id;
@@ -89,6 +92,11 @@ const oddPath = /\\|%5c|%2f|%00|\/(?:\.|%2e){1,2}(?:[;/]|$)/i;
 function refuseOddPath(url: string): void {
   if (!url.startsWith("/")) throw new ProblemError("bad_request", { detail: "The request target must be a path." });
   if (oddPath.test(url.split("?", 1)[0] ?? "")) throw new ProblemError("route_not_found");
+}
+
+/** Ingest limits the time of an upload. */
+function isUpload(url: string): boolean {
+  return url.split("?", 1)[0] === `${ingestPath}/observations`;
 }
 
 function endIdleConnections({ server }: FastifyInstance, config: GatewayConfig, problems: ProblemOptions): void {

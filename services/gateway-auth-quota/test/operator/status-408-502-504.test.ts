@@ -2,6 +2,7 @@
 
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { ingestPath } from "@netfacts/contracts";
 import { until } from "../../../../test/support/http.ts";
 import { keys } from "../support/admin.ts";
 import { type OperatorHarness, proxyToken, runsPath, startOperatorHarness } from "../support/operator.ts";
@@ -73,11 +74,13 @@ provokes("request_timeout", "an answer that ingest does not begin within the bou
   return answer;
 });
 
-provokes("request_timeout", "a key whose body drips", async () => {
+/** @returns the answer to a body of which a byte comes now and then. */
+async function dripped(path: string) {
   const dripping = await startOperatorHarness({ OPERATOR_IDLE_MS: 5_000, REQUEST_TIMEOUT_MS: 300 });
+  dripping.ingest.answer = (request) => void request.resume();
   const socket = connect(Number(new URL(dripping.url).port), "127.0.0.1");
   const late = setTimeout(() => socket.destroy(), 10_000);
-  const head = `POST ${keys} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${dripping.adminKey}\r\n`;
+  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${dripping.adminKey}\r\n`;
   socket.write(`${head}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`);
   const drip = setInterval(() => socket.write(" "), 50);
   try {
@@ -89,11 +92,14 @@ provokes("request_timeout", "a key whose body drips", async () => {
     clearTimeout(late);
     await dripping.stop();
   }
-});
+}
+
+provokes("request_timeout", "a key whose body drips", () => dripped(keys));
+provokes("request_timeout", "a run whose body drips", () => dripped(runsPath));
 
 // Side by side, each with a gateway of its own: they mostly wait.
 test.concurrent("an upload may take as long as it likes while it goes on", async () => {
-  const patient = await startOperatorHarness({ OPERATOR_IDLE_MS: 4_000 });
+  const patient = await startOperatorHarness({ OPERATOR_IDLE_MS: 4_000, REQUEST_TIMEOUT_MS: 1_000 });
   const socket = connect(Number(new URL(patient.url).port), "127.0.0.1");
   let text = "";
   socket.setEncoding("latin1").on("data", (chunk: string) => {
@@ -101,7 +107,8 @@ test.concurrent("an upload may take as long as it likes while it goes on", async
   });
   const closed = new Promise((resolve) => socket.once("close", resolve));
   const key = patient.adminKey;
-  socket.write(`POST ${runsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 12\r\nConnection: close\r\n\r\n`);
+  const head = `POST ${ingestPath}/observations?source=x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
+  socket.write(`${head}Content-Length: 12\r\nConnection: close\r\n\r\n`);
   // Twelve bytes in 6 s, which is longer than the idle bound. A busy machine may stand still for 3 s between two bytes.
   for (let sent = 0; sent < 12; sent++) {
     await new Promise((resolve) => setTimeout(resolve, 500));
