@@ -85,7 +85,8 @@ class PathMethods {
   }
 }
 
-function noRoute(suggestion: string | null): ProblemError {
+/** @param suggestion  path of the route that was meant; null: unknown. */
+export function noRoute(suggestion: string | null): ProblemError {
   if (suggestion === null)
     return new ProblemError("route_not_found", { detail: "There is no route at this path; /docs/reference lists the routes." });
   const message = "there is no route at this path";

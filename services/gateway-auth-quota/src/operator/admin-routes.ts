@@ -13,6 +13,7 @@ import type { Guard } from "../edge/guard.ts";
 import { type ProblemOptions, sendProblem } from "../edge/problems.ts";
 import { type AdminCall, faultsProblem, readAdminCall } from "./admin-request.ts";
 import { refuseConditions } from "./refused-headers.ts";
+import { refuseSlashAtEnd } from "./slash-at-end.ts";
 
 export interface AdminAnswer {
   readonly status: number;
@@ -50,6 +51,7 @@ export function installAdminRoutes(app: FastifyInstance, handlers: AdminHandlers
       const pass = await guard.admit(request, reply, "admin", 0);
       pass.settle(false);
       request.keyId = pass.key.id;
+      refuseSlashAtEnd(request.url);
     });
     scope.addHook("preParsing", (request, reply, _body, done) => {
       // The key is verified, so the client may send its body.

@@ -16,6 +16,7 @@ import { installRoutes, refuseOtherMethods } from "../edge/routes.ts";
 import { installIngestProxy } from "../proxy/ingest-proxy.ts";
 import { type AdminHandlers, addPathMethods, installAdminRoutes } from "./admin-routes.ts";
 import { refuseConditions, refuseIdempotencyKey } from "./refused-headers.ts";
+import { pathMeant, refuseSlashAtEnd } from "./slash-at-end.ts";
 
 export interface OperatorListenerOptions extends ListenerOptions {
   readonly guard: Guard;
@@ -42,7 +43,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
   const docs = docsRoutes("Netfacts operator API", "/docs/api/operator-routes", () =>
     operatorDocument({ ingest: config.INGEST_URL !== "" }),
   );
-  installRoutes(app, [...(pages.length > 0 ? pages : [referenceAtRoot]), ...docs], guard);
+  installRoutes(app, [...(pages.length > 0 ? pages : [referenceAtRoot]), ...docs], guard, pathMeant);
   installAdminRoutes(app, handlers, { guard, problems, bodyMsMax: config.REQUEST_TIMEOUT_MS });
   if (config.INGEST_URL !== "") {
     addPathMethods(app, ingestRoutes);
@@ -56,6 +57,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
         pass.settle(false);
         request.keyId = pass.key.id;
         refuseOddPath(request.raw.url ?? "");
+        refuseSlashAtEnd(request.raw.url ?? "");
         refuseIdempotencyKey(request);
         refuseConditions(request);
       });

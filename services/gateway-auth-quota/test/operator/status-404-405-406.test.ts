@@ -26,6 +26,13 @@ describe("404", () => {
   test("key_not_found: changing it", async () => {
     expectProblem(await ask(harness, "PATCH", `${keys}/00000000`, { label: "a" }), "key_not_found");
   });
+  test.each([keys, plans, "/admin/v1/profiles", "/admin/v1/audit", runsPath])(
+    "route_not_found: %s/, with the path that was meant",
+    async (path) => {
+      const problem = expectProblem(await ask(harness, "GET", `${path}/?limit=1`), "route_not_found");
+      expect(problem.errors).toMatchObject([{ location: "path", suggestion: path }]);
+    },
+  );
   provokes("route_not_found", "an action that keys do not have", () => ask(harness, "POST", `${keys}/00000000/explode`));
 });
 
