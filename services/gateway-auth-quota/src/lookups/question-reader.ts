@@ -27,6 +27,10 @@ const unknownMax = 16;
 /** A parameter separates its words by commas; an item of a batch has a JSON list. */
 type ListForm = "a comma-separated list" | "a list";
 
+/** Stands for bytes that are not UTF-8, unless the caller sent it. */
+const replacement = "\ufffd";
+const sentReplacement = /%ef%bf%bd/i;
+
 /**
  * Takes the values of one question. Readers answer a placeholder where a value is faulty; `finish` refuses then, so no placeholder
  * leaves the edge.
@@ -34,6 +38,7 @@ type ListForm = "a comma-separated list" | "a list";
 export class QuestionReader {
   readonly #path: Readonly<Record<string, string>>;
   readonly #query = new Map<string, string>();
+  readonly #search: string;
   readonly #known: readonly string[];
   readonly #faults: Fault[] = [];
   readonly #listForm: ListForm;
@@ -52,6 +57,7 @@ export class QuestionReader {
   ) {
     this.#listForm = listForm;
     this.#path = path;
+    this.#search = search;
     this.#known = known;
     // Most questions have none, and an empty reading costs as much as that of an address.
     if (search === "") return;
@@ -179,6 +185,12 @@ export class QuestionReader {
   /** Text that a person typed, without the spaces around it. */
   searchText(name: string): string {
     const text = this.#required(name);
+    if (text?.includes(replacement) && !sentReplacement.test(this.#search)) {
+      // A search for it would find nothing, without a word.
+      const detail = `Parameter ${name} must be percent-encoded UTF-8, such as %C3%BC for ü.`;
+      this.#add(`query.${name}`, "invalid_parameter", "must be percent-encoded UTF-8", null, detail);
+      return noText;
+    }
     const read = text === null ? null : searchText(text);
     if (text === null || read !== null) return read ?? noText;
     const [message, detail] =

@@ -84,6 +84,7 @@ describe("query parameters", () => {
     ["a search without a text", "/api/v1/search"],
     ["an empty text", "/api/v1/search?q="],
     ["a blank text", "/api/v1/search?q=%20%C2%A0%09"],
+    ["a text in Latin-1", "/api/v1/search?q=Z%FCrich"],
     ["a text of 101 characters", `/api/v1/search?q=${"a".repeat(101)}`],
     ["an unknown part", "/api/v1/routing/193.0.6.139?include=everything"],
     ["a part twice", "/api/v1/routing/193.0.6.139?include=upstreams,upstreams"],
