@@ -552,6 +552,38 @@ testWithHelm("commands of the documentation name objects that are there", () => 
   expect(selected.filter((name) => !known.has(name))).toEqual([]);
 });
 
+testWithHelm("names, labels and keys that YAML would read as a number or a boolean stay texts", async () => {
+  const names = { existingSecret: "7", key: "2026" };
+  const { objects } = await render(
+    chart,
+    joined(everything, {
+      nameOverride: "1e3",
+      fullnameOverride: "true",
+      nats: { auth: names, tls: { caSecret: "8", caKey: "9", clientSecret: "10" } },
+      mongodb: { ...names, caSecret: "8", caKey: "9" },
+      proxyToken: names,
+      adminKey: names,
+      peppers: names,
+      telemetry: { headersSecret: "7", headersKey: "null" },
+      defaults: { priorityClassName: "1", topologySpread: [{ topologyKey: "2" }] },
+      ingest: { sources: { content: "", existingConfigMap: "3" }, volume: { type: "existingClaim", existingClaim: "4" } },
+      ingress: { className: "5" },
+    }),
+    "123",
+  );
+  const texts = /^(name|key|secretName|claimName|priorityClassName|topologyKey|ingressClassName|app\.kubernetes\.io\/.+)$/;
+  const wrong: string[] = [];
+  const look = (value: unknown, path: string): void => {
+    if (!isMap(value) && !Array.isArray(value)) return;
+    for (const [key, each] of Object.entries(value)) {
+      if (texts.test(key) && typeof each !== "string") wrong.push(`${path}.${key}: ${each}`);
+      look(each, `${path}.${key}`);
+    }
+  };
+  for (const { kind, ...rest } of objects) look(rest, kind);
+  expect(wrong).toEqual([]);
+});
+
 testWithHelm.each(["1facts", "my.facts"])("a release %s has names that Kubernetes refuses, unless they are overridden", async (release) => {
   await expect(render(chart, minimal, release)).rejects.toThrow(/begin with .*facts-netfacts, .*: set fullnameOverride to/);
   const { objects } = await render(chart, joined(minimal, { fullnameOverride: "facts" }), release);

@@ -45,7 +45,7 @@
 - { name: OTEL_TRACES_SAMPLER, value: {{ .sampler }} }
 - { name: OTEL_TRACES_SAMPLER_ARG, value: {{ .ratio | quote }} }
 {{- with .headersSecret }}
-- { name: OTEL_EXPORTER_OTLP_HEADERS, valueFrom: { secretKeyRef: { name: {{ . }}, key: {{ $values.telemetry.headersKey }} } } }
+- { name: OTEL_EXPORTER_OTLP_HEADERS, valueFrom: { secretKeyRef: { name: {{ . | quote }}, key: {{ $values.telemetry.headersKey | quote }} } } }
 {{- end }}
 {{- end }}
 {{- end }}

@@ -47,7 +47,7 @@ volumes:
   - { name: tmp, emptyDir: { sizeLimit: 64Mi } }
   {{- if .sources }}
   {{- with include "netfacts.sourcesMap" .root }}
-  - { name: sources, configMap: { name: {{ . }} } }
+  - { name: sources, configMap: { name: {{ . | quote }} } }
   {{- end }}
   {{- end }}
   - name: secrets

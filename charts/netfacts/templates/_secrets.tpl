@@ -8,44 +8,44 @@ The template yields the sources of one projected volume.
 {{- if has "nats" $needs -}}
 {{- if ne .nats.auth.method "none" }}
 - secret:
-    name: {{ .nats.auth.existingSecret }}
-    items: [{ key: {{ default $.component .nats.auth.key }}, path: nats-{{ .nats.auth.method }} }]
+    name: {{ .nats.auth.existingSecret | quote }}
+    items: [{ key: {{ default $.component .nats.auth.key | quote }}, path: nats-{{ .nats.auth.method }} }]
 {{- end }}
 {{- with .nats.tls.caSecret }}
 - secret:
-    name: {{ . }}
-    items: [{ key: {{ $.root.Values.nats.tls.caKey }}, path: nats-ca.crt }]
+    name: {{ . | quote }}
+    items: [{ key: {{ $.root.Values.nats.tls.caKey | quote }}, path: nats-ca.crt }]
 {{- end }}
 {{- with .nats.tls.clientSecret }}
 - secret:
-    name: {{ . }}
+    name: {{ . | quote }}
     items: [{ key: tls.crt, path: nats-client.crt }, { key: tls.key, path: nats-client.key }]
 {{- end }}
 {{- end }}
 {{- if has "mongodb" $needs }}
 - secret:
-    name: {{ .mongodb.existingSecret }}
-    items: [{ key: {{ .mongodb.key }}, path: mongodb-uri }]
+    name: {{ .mongodb.existingSecret | quote }}
+    items: [{ key: {{ .mongodb.key | quote }}, path: mongodb-uri }]
 {{- with .mongodb.caSecret }}
 - secret:
-    name: {{ . }}
-    items: [{ key: {{ $.root.Values.mongodb.caKey }}, path: mongodb-ca.crt }]
+    name: {{ . | quote }}
+    items: [{ key: {{ $.root.Values.mongodb.caKey | quote }}, path: mongodb-ca.crt }]
 {{- end }}
 {{- end }}
 {{- if has "proxyToken" $needs }}
 - secret:
-    name: {{ .proxyToken.existingSecret }}
-    items: [{ key: {{ .proxyToken.key }}, path: proxy-token }]
+    name: {{ .proxyToken.existingSecret | quote }}
+    items: [{ key: {{ .proxyToken.key | quote }}, path: proxy-token }]
 {{- end }}
 {{- if and (has "adminKey" $needs) .adminKey.existingSecret }}
 - secret:
-    name: {{ .adminKey.existingSecret }}
-    items: [{ key: {{ .adminKey.key }}, path: admin-key }]
+    name: {{ .adminKey.existingSecret | quote }}
+    items: [{ key: {{ .adminKey.key | quote }}, path: admin-key }]
 {{- end }}
 {{- if and (has "peppers" $needs) .peppers.existingSecret }}
 - secret:
-    name: {{ .peppers.existingSecret }}
-    items: [{ key: {{ .peppers.key }}, path: peppers }]
+    name: {{ .peppers.existingSecret | quote }}
+    items: [{ key: {{ .peppers.key | quote }}, path: peppers }]
 {{- end }}
 {{- end -}}
 {{- end -}}
