@@ -584,6 +584,27 @@ testWithHelm("names, labels and keys that YAML would read as a number or a boole
   expect(wrong).toEqual([]);
 });
 
+testWithHelm("a label or annotation that is set twice is there once, with the value for the more special place", async () => {
+  const labels = { team: "special" };
+  const { objects } = await render(
+    chart,
+    joined(minimal, {
+      commonLabels: { team: "common" },
+      gateway: { podLabels: labels, podAnnotations: { "kubectl.kubernetes.io/default-container": "sidecar" } },
+      serviceMonitor: { enabled: true, labels },
+      prometheusRule: { enabled: true, labels },
+      dashboards: { enabled: true, labels },
+    }),
+  );
+  const pod = named(objects, "Deployment", "gateway-auth-quota").spec.template.metadata;
+  expect(pod.annotations["kubectl.kubernetes.io/default-container"]).toBe("sidecar");
+  const [monitor] = ofKind(objects, "ServiceMonitor");
+  const [rule] = ofKind(objects, "PrometheusRule");
+  const dashboard = named(objects, "ConfigMap", "-dashboard-overview");
+  for (const { labels: found } of [pod, monitor?.metadata, rule?.metadata, dashboard.metadata]) expect(found).toMatchObject(labels);
+  expect(named(objects, "Deployment", "ip-routing").spec.template.metadata.labels.team).toBe("common");
+});
+
 testWithHelm.each(["1facts", "my.facts"])("a release %s has names that Kubernetes refuses, unless they are overridden", async (release) => {
   await expect(render(chart, minimal, release)).rejects.toThrow(/begin with .*facts-netfacts, .*: set fullnameOverride to/);
   const { objects } = await render(chart, joined(minimal, { fullnameOverride: "facts" }), release);
