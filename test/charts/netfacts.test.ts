@@ -514,6 +514,34 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
   ["a variable that is a number", joined(minimal, { gateway: { extraEnv: [{ name: "A", value: 5 }] } }), /gateway[./]extraEnv/],
   ["another part-of", joined(minimal, { commonLabels: { "app.kubernetes.io/part-of": "platform" } }), /part-of/],
   ["another component", joined(minimal, { gateway: { podLabels: { "app.kubernetes.io/component": "web" } } }), /component/],
+  [
+    "a variable twice",
+    joined(minimal, {
+      gateway: {
+        extraEnv: [
+          { name: "A", value: "1" },
+          { name: "A", value: "2" },
+        ],
+      },
+    }),
+    /extraEnv of gateway names A twice: write it once/,
+  ],
+  [
+    "a setting that is a variable too",
+    joined(minimal, { gateway: { settings: { CONSOLE: false }, extraEnv: [{ name: "CONSOLE", value: "true" }] } }),
+    /gateway\.settings and extraEnv both set CONSOLE: write it in one of them/,
+  ],
+  [
+    "a volume of the chart's own",
+    joined(minimal, { ingest: { extraVolumes: [{ name: "data", emptyDir: {} }] } }),
+    /extraVolumes of ingest has the name data, .*: choose another name/,
+  ],
+  [
+    "a mount of no volume",
+    joined(minimal, { gateway: { extraVolumeMounts: [{ name: "data", mountPath: "/more" }] } }),
+    /extraVolumeMounts of gateway names the volume data, .*: add the volume, or correct the name/,
+  ],
+  ["another advertised host", joined(minimal, { ingest: { settings: { INGEST_ADVERTISED_HOST: "a.example" } } }), /INGEST_ADVERTISED_HOST/],
   ["autoscaling of ingest", joined(minimal, { ingest: { autoscaling: { enabled: true } } }), /autoscaling/],
 ];
 
@@ -603,6 +631,16 @@ testWithHelm("a label or annotation that is set twice is there once, with the va
   const dashboard = named(objects, "ConfigMap", "-dashboard-overview");
   for (const { labels: found } of [pod, monitor?.metadata, rule?.metadata, dashboard.metadata]) expect(found).toMatchObject(labels);
   expect(named(objects, "Deployment", "ip-routing").spec.template.metadata.labels.team).toBe("common");
+});
+
+testWithHelm("a variable of extraEnv replaces that of the chart, and stands alone", async () => {
+  const { objects } = await render(chart, joined(minimal, { gateway: { extraEnv: [{ name: "LOG_LEVEL", value: "debug" }] } }));
+  const levelsOf = (component: string) =>
+    named(objects, "Deployment", component)
+      .spec.template.spec.containers[0].env.filter(({ name }: Manifest) => name === "LOG_LEVEL")
+      .map(({ value }: Manifest) => value);
+  expect(levelsOf("gateway-auth-quota")).toEqual(["debug"]);
+  expect(levelsOf("ip-routing")).toEqual(["info"]);
 });
 
 testWithHelm.each(["1facts", "my.facts"])("a release %s has names that Kubernetes refuses, unless they are overridden", async (release) => {

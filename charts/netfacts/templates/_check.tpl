@@ -53,6 +53,29 @@
 {{- if and $pod.autoscaling.enabled (gt (int $pod.autoscaling.minReplicas) (int $pod.autoscaling.maxReplicas)) -}}
 {{- $faults = append $faults (printf "%s.autoscaling.minReplicas is %d, but maxReplicas is %d: write a smaller minReplicas or a greater maxReplicas" $section (int $pod.autoscaling.minReplicas) (int $pod.autoscaling.maxReplicas)) -}}
 {{- end -}}
+{{- $own := index $values $section -}}
+{{- $names := list -}}
+{{- range $pod.extraEnv -}}
+{{- if has .name $names -}}
+{{- $faults = append $faults (printf "extraEnv of %s names %s twice: write it once" $section .name) -}}
+{{- else if hasKey (default dict $own.settings) .name -}}
+{{- $faults = append $faults (printf "%s.settings and extraEnv both set %s: write it in one of them" $section .name) -}}
+{{- end -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{- $volumes := list "tmp" "secrets" -}}
+{{- if eq $section "ingest" -}}{{- $volumes = concat $volumes (list "data" "sources") -}}{{- end -}}
+{{- range $pod.extraVolumes -}}
+{{- if has .name $volumes -}}
+{{- $faults = append $faults (printf "extraVolumes of %s has the name %s, which another volume of the pod has: choose another name" $section .name) -}}
+{{- end -}}
+{{- $volumes = append $volumes .name -}}
+{{- end -}}
+{{- range $pod.extraVolumeMounts -}}
+{{- if not (has .name $volumes) -}}
+{{- $faults = append $faults (printf "extraVolumeMounts of %s names the volume %s, which extraVolumes does not have: add the volume, or correct the name" $section .name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- with $faults -}}
 {{- fail (printf "\n\n%s\n" (join "\n" .)) -}}
