@@ -1,4 +1,7 @@
-/** The JSON schema of a chart's values. Strict: a key that is not in values.yaml is refused. */
+/**
+ * The JSON schema of a chart's values. Strict: a key that is not in values.yaml is refused, and so is null for a section or for a value whose default
+ * is not empty. Helm removes a value that is null, also its default, before it looks at the schema.
+ */
 
 import type { Value } from "./values.ts";
 
@@ -19,8 +22,16 @@ export function valuesSchema(values: readonly Value[], title: string, settings: 
     title,
     type: "object",
     properties: propertiesOf(values, inherited, settings),
+    required: requiredOf(values),
     additionalProperties: false,
   };
+}
+
+/** Templates treat what is missing as an empty text, list or map. */
+function requiredOf(values: readonly Value[]): string[] {
+  return values.flatMap(({ path, children, default: standard }) =>
+    children.length > 0 || (typeof standard !== "object" && standard !== "") ? [path.at(-1) as string] : [],
+  );
 }
 
 function propertiesOf(values: readonly Value[], inherited: Schema, settings: SettingsOf): Schema {
@@ -50,15 +61,16 @@ function schemaOf(value: Value, inherited: Schema, settings: SettingsOf): unknow
     type: "object",
     ...text,
     properties: { ...Object.fromEntries(others.map(([key, each]) => [key, withoutDefault(each)])), ...own },
+    required: requiredOf(children),
     // A chart that has this one as a part sets globals of its own.
     additionalProperties: name === "global",
     ...added,
   };
 }
 
-/** What a service inherits has its default in `defaults`. */
+/** What a service inherits has its default in `defaults`, where it is required. */
 function withoutDefault(schema: unknown): unknown {
-  const { default: _, properties, ...rest } = schema as Schema;
+  const { default: _, required: __, properties, ...rest } = schema as Schema;
   if (properties === undefined) return rest;
   const inner = Object.entries(properties as Schema).map(([key, each]) => [key, withoutDefault(each)]);
   return { ...rest, properties: Object.fromEntries(inner) };

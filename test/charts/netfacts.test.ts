@@ -643,6 +643,25 @@ testWithHelm("a variable of extraEnv replaces that of the chart, and stands alon
   expect(levelsOf("ip-routing")).toEqual(["info"]);
 });
 
+testWithHelm("null for a section or a value that is needed is refused by its name, and elsewhere it is an empty value", async () => {
+  const withNull = (paths: readonly (readonly string[])[]): object =>
+    paths.map((path) => path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), null) as object).reduce(joined, {});
+  const isEmpty = ({ default: standard }: Value) => ['""', "[]", "{}"].includes(JSON.stringify(standard));
+  const { text } = await render(chart, joined(withNull(allValues.filter(isEmpty).map(({ path }) => path)), minimal));
+  expect(text === renderings.get("minimal")?.text).toBe(true);
+  const needed = [
+    ["gateway"],
+    ["nats", "tls"],
+    ["networkPolicy", "nats"],
+    ["logLevel"],
+    ["image", "repository"],
+    ["ingest", "volume", "size"],
+  ];
+  const refusals = await Promise.all(needed.map(async (path) => refusal(chart, joined(minimal, withNull([path])))));
+  for (const [at, path] of needed.entries())
+    expect(refusals[at]).toMatch(new RegExp(`\\b${path.at(-1)}\\b.* required|missing .*\\b${path.at(-1)}\\b`));
+});
+
 testWithHelm.each(["1facts", "my.facts"])("a release %s has names that Kubernetes refuses, unless they are overridden", async (release) => {
   await expect(render(chart, minimal, release)).rejects.toThrow(/begin with .*facts-netfacts, .*: set fullnameOverride to/);
   const { objects } = await render(chart, joined(minimal, { fullnameOverride: "facts" }), release);

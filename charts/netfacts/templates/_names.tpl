@@ -62,7 +62,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 
 {{/* The ConfigMap that has the list of sources; empty: it is a file of the image. */}}
 {{- define "netfacts.sourcesMap" -}}
-{{- if .Values.ingest.sources.content -}}{{ include "netfacts.fullname" . }}-sources{{- else -}}{{ .Values.ingest.sources.existingConfigMap }}{{- end -}}
+{{- if .Values.ingest.sources.content -}}{{ include "netfacts.fullname" . }}-sources{{- else -}}{{ default "" .Values.ingest.sources.existingConfigMap }}{{- end -}}
 {{- end -}}
 
 {{/* Where the list of sources is. */}}
