@@ -541,6 +541,11 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
     joined(minimal, { gateway: { extraVolumeMounts: [{ name: "data", mountPath: "/more" }] } }),
     /extraVolumeMounts of gateway names the volume data, .*: add the volume, or correct the name/,
   ],
+  [
+    "policies that would allow every port",
+    joined(minimal, { networkPolicy: { mongodb: { ports: [] }, resolvers: { ports: [] } } }),
+    /networkPolicy\.mongodb\.ports is empty, which .* write at least one\n.*networkPolicy\.resolvers\.ports and .* write at least one port/,
+  ],
   ["another advertised host", joined(minimal, { ingest: { settings: { INGEST_ADVERTISED_HOST: "a.example" } } }), /INGEST_ADVERTISED_HOST/],
   ["autoscaling of ingest", joined(minimal, { ingest: { autoscaling: { enabled: true } } }), /autoscaling/],
 ];

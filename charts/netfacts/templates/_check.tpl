@@ -47,6 +47,14 @@
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- $faults = append $faults "httpRoute.parentRefs is empty: write the name of the Gateway that the route belongs to" -}}
 {{- end -}}
+{{- if .Values.networkPolicy.enabled -}}
+{{- if not .Values.networkPolicy.mongodb.ports -}}
+{{- $faults = append $faults "networkPolicy.mongodb.ports is empty, which Kubernetes takes for every port: write at least one" -}}
+{{- end -}}
+{{- if not (or .Values.networkPolicy.resolvers.ports .Values.rdnsResolver.resolvers) -}}
+{{- $faults = append $faults "networkPolicy.resolvers.ports and rdnsResolver.resolvers are empty, which Kubernetes takes for every port: write at least one port" -}}
+{{- end -}}
+{{- end -}}
 {{- $values := .Values -}}
 {{- range $section, $_ := include "netfacts.services" . | fromYaml -}}
 {{- $pod := mergeOverwrite (deepCopy $values.defaults) (deepCopy (index $values $section)) -}}
