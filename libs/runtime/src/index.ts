@@ -3,7 +3,7 @@
 export { authorityFault, readAuthorities } from "./authorities.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { ConfigError, loadConfig, loadConfigs } from "./config.ts";
-export { addressOf, type ListenPlace, listenAt, listenFault, openableUrl, urlHost } from "./listen-place.ts";
+export { addressOf, checkAddresses, type ListenPlace, listenAt, listenFault, openableUrl, urlHost } from "./listen-place.ts";
 export { type LogFileOptions, openLogFile } from "./log-file.ts";
 export { createLogger, infoLines, type Logger, type LoggerOptions, type LogLevel, logLevels } from "./logger.ts";
 export { runMain } from "./main.ts";

@@ -1,6 +1,7 @@
 /** The address of a listener from its settings, and an error sentence if it is not possible to listen there. */
 
 import { lookup } from "node:dns/promises";
+import { createServer } from "node:net";
 
 export interface ListenPlace {
   /** An address, or a name of this machine. */
@@ -38,6 +39,26 @@ export async function listenAt(place: ListenPlace, listen: (at: { host: string; 
     return openableUrl(await listen({ host, port: place.port }));
   } catch (cause) {
     throw new Error(listenFault(place, (cause as NodeJS.ErrnoException).code ?? String(cause)));
+  }
+}
+
+/**
+ * Tries the address of each place with a port that is free: the port of a place may still be that of a process that ends. A port below 0 means no
+ * listener.
+ *
+ * @throws Error with a sentence, for the first place that this machine does not have.
+ */
+export async function checkAddresses(places: readonly ListenPlace[]): Promise<void> {
+  for (const place of places.filter(({ port }) => port >= 0)) {
+    const probe = createServer();
+    await listenAt(
+      { ...place, port: 0 },
+      ({ host }) =>
+        new Promise<string>((resolve, reject) => {
+          probe.once("error", reject);
+          probe.listen({ host, port: 0, exclusive: true }, () => probe.close(() => resolve("")));
+        }),
+    );
   }
 }
 

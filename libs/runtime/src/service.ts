@@ -3,6 +3,7 @@
 import type { Tracing } from "@netfacts/messaging";
 import Type from "typebox";
 import { loadConfig, loadConfigs } from "./config.ts";
+import { checkAddresses, type ListenPlace } from "./listen-place.ts";
 import { createLogger, type Logger, type LogLevel, logLevels } from "./logger.ts";
 import { createMessageTracing } from "./message-tracing.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -65,6 +66,8 @@ export interface ServiceOptions<Config> {
   loadConfig(): Config;
   /** Time that the app plans for its stop before it ends work in progress, in ms: the time limit of the whole stop is extended by it. */
   drainMs?(config: Config): number;
+  /** Where the app will listen: addresses that this machine does not have end the start before `build`, which may wait for servers. */
+  places?(config: Config): readonly ListenPlace[];
   /** Opens connections and wires the app; does not start it. */
   build(context: ServiceContext<Config>): Promise<ServiceApp>;
 }
@@ -81,6 +84,7 @@ export async function runService<Config>({
   telemetry,
   loadConfig: loadOwn,
   drainMs = () => 0,
+  places = () => [],
   build,
 }: ServiceOptions<Config>): Promise<void> {
   const { own, config } = loadConfigs({ own: () => loadConfig(processConfigSchema), config: loadOwn });
@@ -108,6 +112,7 @@ export async function runService<Config>({
       metrics,
     });
     closing.add(() => operations.close());
+    await checkAddresses(places(config));
     const built = await build({
       config,
       log,

@@ -22,6 +22,7 @@ import type { RequestLog } from "./edge/observe.ts";
 import type { ProblemOptions } from "./edge/problems.ts";
 import { installRoutes, type Route } from "./edge/routes.ts";
 import { securityHeaders } from "./edge/security-headers.ts";
+import { listenPlaces } from "./listen-places.ts";
 import { batchUrl, installBatchRoute } from "./lookups/batch/batch-route.ts";
 import { Batches } from "./lookups/batch/batches.ts";
 import { SnapshotChanges } from "./lookups/conditional.ts";
@@ -39,6 +40,7 @@ import { UsageRetention } from "./usage/usage-retention.ts";
 import { WhoisServer } from "./whois/whois-server.ts";
 
 export { type GatewayConfig, gatewayConfig, gatewayConfigSchema, loadGatewayConfig, loadStoreConfig } from "./config.ts";
+export { listenPlaces } from "./listen-places.ts";
 
 export interface GatewayDeps {
   readonly config: GatewayConfig;
@@ -136,21 +138,15 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     http,
     operator,
     async listen() {
+      const places = listenPlaces(config);
       if (operator !== null) {
-        const place = {
-          host: config.OPERATOR_HOST,
-          port: config.OPERATOR_PORT,
-          hostSetting: "OPERATOR_HOST",
-          portSetting: "OPERATOR_PORT",
-        };
-        const operatorUrl = await listenAt(place, (at) => operator.listen(at));
+        const operatorUrl = await listenAt(places.operator, (at) => operator.listen(at));
         log.info({ operator_url: operatorUrl }, "operator listener started");
       }
       if (whois !== null) log.info({ whois_url: await whois.listen() }, "whois listener started");
       shedder.start();
       retention.start();
-      const place = { host: config.HOST, port: config.PORT, hostSetting: "HOST", portSetting: "PORT" };
-      return listenAt(place, (at) => http.listen(at));
+      return listenAt(places.http, (at) => http.listen(at));
     },
     async stop() {
       const listeners = operator === null ? [http] : [http, operator];

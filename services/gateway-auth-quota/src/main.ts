@@ -10,7 +10,7 @@ await runMain(async () => {
   const { loadConfig, loadConfigs, runService, systemClock } = await import("@netfacts/runtime");
   const { busConfigSchema, openBus } = await import("@netfacts/runtime/bus");
   const { openMongoStore } = await import("@netfacts/storage/mongo");
-  const { buildApp, loadGatewayConfig, loadStoreConfig } = await import("./app.ts");
+  const { buildApp, listenPlaces, loadGatewayConfig, loadStoreConfig } = await import("./app.ts");
   const { collectBuffersYoung } = await import("./collections.ts");
   const { Readiness } = await import("./readiness.ts");
   const { StoreWatch, storeLostMs } = await import("./store-watch.ts");
@@ -26,6 +26,7 @@ await runMain(async () => {
         store: () => loadStoreConfig(),
       }),
     drainMs: ({ gateway }) => gateway.DRAIN_SECONDS * 1_000,
+    places: ({ gateway }) => Object.values(listenPlaces(gateway)),
     async build(context) {
       const { config, log, metrics, stopping, explain, onStop } = context;
       const messaging = await openBus(service, config.bus, context);

@@ -14,11 +14,13 @@ await runMain(async () => {
   const { openMongoStore } = await import("@netfacts/storage/mongo");
   const { buildApp } = await import("./app.ts");
   const { loadIngestConfig } = await import("./config.ts");
+  const { listenPlace } = await import("./http/listen-place.ts");
 
   await runService({
     service,
     telemetry,
     loadConfig: loadIngestConfig,
+    places: (config) => [listenPlace(config)],
     async build(context) {
       const { config, log, metrics, stopping, explain, onStop } = context;
       const broadcast = await openBus(service, config, context);

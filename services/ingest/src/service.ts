@@ -9,6 +9,7 @@ import type { ObservationRepository, Store } from "@netfacts/storage";
 import type { IngestConfig } from "./config.ts";
 import { fetchContext } from "./fetch/config.ts";
 import { forwarderToLeader, ownerName } from "./http/forward-to-leader.ts";
+import { listenPlace } from "./http/listen-place.ts";
 import { installObservationRoutes } from "./http/observation-routes.ts";
 import { installOperatorRoutes } from "./http/operator-routes.ts";
 import { createServer } from "./http/server.ts";
@@ -124,8 +125,7 @@ export function buildService(deps: IngestDeps): IngestApp {
 
   return {
     async start() {
-      const place = { host: config.INGEST_HOST, port: config.INGEST_PORT, hostSetting: "INGEST_HOST", portSetting: "INGEST_PORT" };
-      url = await listenAt(place, (at) => http.listen(at));
+      url = await listenAt(listenPlace(config), (at) => http.listen(at));
       const advertised = config.INGEST_ADVERTISED_URL || advertisedUrl(config, url);
       const { monotonic } = clock;
       // No run would succeed in a folder that cannot be written, so another process may lead.

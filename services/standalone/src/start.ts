@@ -2,7 +2,7 @@
 
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { loadGatewayConfig } from "@netfacts/gateway-auth-quota/app";
+import { listenPlaces, loadGatewayConfig } from "@netfacts/gateway-auth-quota/app";
 import { startLocalIngest } from "@netfacts/ingest/app";
 import { createFirstKey } from "@netfacts/keys";
 import { loadRdnsConfig } from "@netfacts/rdns-resolver/app";
@@ -68,11 +68,12 @@ export async function start(telemetry: Telemetry): Promise<void> {
       else log.warn({ fault }, "traces cannot be exported; the service continues without them");
     });
     installStop({ log, stop: stopAll, drainMs: gateway.DRAIN_SECONDS * 1_000 });
+    const places = listenPlaces(gateway);
     await checkPorts([
-      { portSetting: "PORT", hostSetting: "HOST", host: gateway.HOST, port: gateway.PORT },
+      places.http,
       { portSetting: "TELEMETRY_PORT", hostSetting: "TELEMETRY_HOST", host: own.TELEMETRY_HOST, port: own.TELEMETRY_PORT },
-      { portSetting: "OPERATOR_PORT", hostSetting: "OPERATOR_HOST", host: gateway.OPERATOR_HOST, port: gateway.OPERATOR_PORT },
-      { portSetting: "WHOIS_PORT", hostSetting: "WHOIS_HOST", host: gateway.WHOIS_HOST, port: gateway.WHOIS_PORT },
+      places.operator,
+      places.whois,
     ]);
     const metrics = createMetrics("standalone");
     measureProcess(metrics);

@@ -11,6 +11,7 @@ import type { LoadShedder } from "../edge/load-shedding.ts";
 import type { RequestLog } from "../edge/observe.ts";
 import { newRequestId } from "../edge/request-id.ts";
 import { TokenBuckets } from "../edge/token-buckets.ts";
+import { whoisPlace } from "../listen-places.ts";
 import type { Dispatcher, ServiceQuestion } from "../lookups/dispatcher.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import { WhoisConnection } from "./whois-connection.ts";
@@ -72,8 +73,7 @@ export class WhoisServer {
 
   /** Resolves with the URL of the listener. */
   listen(): Promise<string> {
-    const { WHOIS_HOST: host, WHOIS_PORT: port } = this.#deps.config;
-    return listenAt({ host, port, hostSetting: "WHOIS_HOST", portSetting: "WHOIS_PORT" }, async (at) => {
+    return listenAt(whoisPlace(this.#deps.config), async (at) => {
       await new Promise<void>((resolve, reject) => {
         this.#server.once("error", reject);
         this.#server.listen(at, resolve);
