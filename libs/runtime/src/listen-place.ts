@@ -19,6 +19,8 @@ export interface ListenPlace {
  * @throws Error with a sentence, for an unknown name.
  */
 export async function addressOf(place: ListenPlace): Promise<string> {
+  const inBrackets = /^\[(.+)\]$/.exec(place.host)?.[1];
+  if (inBrackets !== undefined) throw new Error(`${place.host} has the brackets of a URL; write ${place.hostSetting}=${inBrackets}`);
   try {
     const { address } = await lookup(place.host, { order: "ipv4first" });
     return address;
@@ -77,6 +79,9 @@ export function listenFault({ host, port, hostSetting, portSetting }: ListenPlac
       return `this user is not allowed to listen on port ${port} of ${host}; choose a port above 1023 with ${portSetting}=`;
     case "EADDRNOTAVAIL":
       return `${host} is not an address of this machine; ${choose}`;
+    case "EINVAL":
+      if (!/^fe80:[^%]*$/i.test(host)) return `cannot listen on port ${port} of ${host}: ${code}`;
+      return `${host} is an address of one link and needs the name of its interface, as in ${hostSetting}=${host}%eth0`;
     case "ENOTFOUND":
     case "EAI_NONAME":
       return `${host} is neither an address nor a name that is known here; ${choose}`;

@@ -3,7 +3,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
-import { addressOf, listenAt } from "../src/listen-place.ts";
+import { addressOf, listenAt, listenFault } from "../src/listen-place.ts";
 
 const placeOf = (host: string, port = 0) => ({ host, port, hostSetting: "HOST", portSetting: "PORT" });
 const servers: Server[] = [];
@@ -29,6 +29,14 @@ test.each(["localhost", "127.0.0.1", "::1", "::"])("the URL of %s can be opened"
   const url = await listenAt(placeOf(host), listen);
   expect(url).toMatch(host.startsWith(":") ? /^http:\/\/\[::1\]:\d+$/ : /^http:\/\/127\.0\.0\.1:\d+$/);
   expect(await (await fetch(url)).text()).toBe("answer");
+});
+
+test("an address of IPv6 that is written as in a URL, or without its interface, is told how to be written", async () => {
+  await expect(listenAt(placeOf("[::1]"), listen)).rejects.toThrow("[::1] has the brackets of a URL; write HOST=::1");
+  expect(listenFault(placeOf("fe80::1"), "EINVAL")).toBe(
+    "fe80::1 is an address of one link and needs the name of its interface, as in HOST=fe80::1%eth0",
+  );
+  expect(listenFault(placeOf("::1"), "EINVAL")).toBe("cannot listen on port 0 of ::1: EINVAL");
 });
 
 test("a place that cannot be had is told in a sentence that names the setting", async () => {

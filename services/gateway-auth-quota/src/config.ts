@@ -1,6 +1,6 @@
 /** Settings of the gateway. Only this file reads the environment. */
 
-import { parseAddress, parsePrefix } from "@netfacts/address";
+import { formatPrefix, parseAddress, parsePrefix } from "@netfacts/address";
 import { keyBounds } from "@netfacts/contracts";
 import { type Peppers, parseKeyText, readPeppers } from "@netfacts/keys";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
@@ -357,9 +357,12 @@ export function gatewayConfig({ KEY_PEPPERS, ...settings }: Settings): GatewayCo
   const proxies = settings.TRUSTED_PROXIES.split(",")
     .map((text) => text.trim())
     .filter((text) => text !== "");
-  const faults = proxies
-    .filter((text) => parseAddress(text) === null && !parsePrefix(text).ok)
-    .map((text) => `TRUSTED_PROXIES: "${text}" is not an address or a CIDR`);
+  const faults = proxies.flatMap((text) => {
+    const reading = parsePrefix(text);
+    if (parseAddress(text) !== null || reading.ok) return [];
+    const fault = `TRUSTED_PROXIES: "${text}" is not an address or a CIDR`;
+    return [reading.fault === "host-bits" ? `${fault}; write ${formatPrefix(reading.corrected)} for that network` : fault];
+  });
   const CORS_ORIGINS = readOrigins(settings.CORS_ORIGINS, faults);
   const { peppers: PEPPERS, faults: pepperFaults } = readPeppers(KEY_PEPPERS);
   faults.push(...adminKeyFaults(settings.ADMIN_KEY), ...pepperFaults.map((fault) => `KEY_PEPPERS: ${fault}`), ...proxyFaults(settings));

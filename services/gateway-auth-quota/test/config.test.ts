@@ -21,7 +21,7 @@ test("proxies are addresses and CIDRs, separated by commas", () => {
     "2001:db8::/32",
   ]);
   expect(() => loadGatewayConfig({ TRUSTED_PROXIES: "loopback,10.0.0.1/8" })).toThrow(
-    'TRUSTED_PROXIES: "loopback" is not an address or a CIDR\nTRUSTED_PROXIES: "10.0.0.1/8" is not an address or a CIDR',
+    'TRUSTED_PROXIES: "loopback" is not an address or a CIDR\nTRUSTED_PROXIES: "10.0.0.1/8" is not an address or a CIDR; write 10.0.0.0/8 for that network',
   );
 });
 

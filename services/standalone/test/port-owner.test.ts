@@ -39,7 +39,7 @@ test.each([
     "nowhere.invalid",
     /^nowhere\.invalid (is neither an address nor a name that is known here; choose one with|cannot be looked up: .*) .*OPERATOR_HOST=$/,
   ],
-  ["[::1]", /^\[::1\] (is neither an address nor a name that is known here; choose one with|cannot be looked up: .*) .*OPERATOR_HOST=$/],
+  ["[::1]", "[::1] has the brackets of a URL; write OPERATOR_HOST=::1"],
 ])("%s is told with the setting that names it, also for any free port", async (elsewhere, message) => {
   for (const any of [0, 65_000]) await expect(checkPorts([placeOf("OPERATOR_PORT", elsewhere, any)])).rejects.toThrow(message);
 });
