@@ -422,6 +422,12 @@ testWithHelm("another list of sources restarts ingest, and its Job is another on
   expect(ofKind(other.objects, "Job")[0]?.metadata.name).not.toBe(ofKind(objectsOf("minimal"), "Job")[0]?.metadata.name);
 });
 
+testWithHelm("the list of sources arrives as it was written, also with spaces at its begin", async () => {
+  const content = "  # ours\nsources: []\n";
+  const { objects } = await render(chart, joined(minimal, { ingest: { sources: { content } } }));
+  expect(named(objects, "ConfigMap", "-sources").data["sources.yaml"]).toBe(content);
+});
+
 testWithHelm("the Job of the first import has the list that ingest has, and another text is another Job", async () => {
   const jobOf = async (sources: object, more: object = {}) =>
     ofKind((await render(chart, joined(minimal, { ingest: { sources, ...more } }))).objects, "Job")[0] as Manifest;
