@@ -552,6 +552,12 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
     joined(minimal, { networkPolicy: { mongodb: { ports: [] }, resolvers: { ports: [] } } }),
     /networkPolicy\.mongodb\.ports is empty, which .* write at least one\n.*networkPolicy\.resolvers\.ports and .* write at least one port/,
   ],
+  ["misspelt resources", joined(minimal, { gateway: { resources: { limit: { memory: "2Gi" } } } }), /gateway[./]resources.*limit/s],
+  [
+    "a quantity that is none",
+    joined(minimal, { ingest: { resources: { limits: { memory: "4GB" } } } }),
+    /ingest[./]resources[./]limits[./]memory/,
+  ],
   ["another advertised host", joined(minimal, { ingest: { settings: { INGEST_ADVERTISED_HOST: "a.example" } } }), /INGEST_ADVERTISED_HOST/],
   ["autoscaling of ingest", joined(minimal, { ingest: { autoscaling: { enabled: true } } }), /autoscaling/],
 ];
