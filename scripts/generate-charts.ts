@@ -13,9 +13,9 @@ import { documents as dashboards } from "./generate-dashboards.ts";
 import { content as rulesContent } from "./generate-rules.ts";
 import { table } from "./markdown-table.ts";
 
-/** Settings that the chart sets from other values. */
+/** Settings that the chart sets from other values, or that must differ between copies. */
 const setByChart =
-  /^((TELEMETRY|OPERATOR|WHOIS|INGEST)_(HOST|PORT)|HOST|PORT|POD_NAME|NATS_.+|SNAPSHOT_(BUCKET|REPLICAS)|MONGODB_URI|PROXY_TOKEN|ADMIN_KEY|KEY_PEPPERS|DRAIN_SECONDS|TRUSTED_PROXIES|RESOLVERS|SOURCES|INGEST_(URL|ADVERTISED_HOST|STATE_DIR))$/;
+  /^((TELEMETRY|OPERATOR|WHOIS|INGEST)_(HOST|PORT)|HOST|PORT|POD_NAME|NATS_.+|SNAPSHOT_(BUCKET|REPLICAS)|MONGODB_URI|PROXY_TOKEN|ADMIN_KEY|KEY_PEPPERS|DRAIN_SECONDS|TRUSTED_PROXIES|RESOLVERS|SOURCES|INGEST_(URL|ADVERTISED_(HOST|URL)|STATE_DIR))$/;
 
 const settings: SettingsOf = {
   gateway: ofUsers(gatewayConfigSchema),
