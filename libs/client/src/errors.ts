@@ -45,7 +45,7 @@ export class NetfactsUnreachable extends Error {
   override readonly name = "NetfactsUnreachable";
   /** Status of a response that is not from Netfacts, such as that of a proxy; null if there was none. */
   readonly status: number | null;
-  /** Seconds after which that response asks for the next try; null if it does not say. */
+  /** Seconds to wait before the next try, from `Retry-After` of that response; null if it has none. */
   readonly retryAfterSeconds: number | null;
 
   constructor(

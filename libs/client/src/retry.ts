@@ -25,9 +25,9 @@ export function retryDelayMs(failure: unknown, attempt: number, waitMsMax: numbe
 }
 
 /**
- * Seconds of `Retry-After` (RFC 9110, section 10.2.3), also of a date, which proxies send; null if it is absent or neither.
+ * Seconds of `Retry-After` (RFC 9110, section 10.2.3), which may also be a date; null if it is absent or invalid.
  *
- * A date is counted from that of the response, because clocks differ, or from now where a browser hides it.
+ * A date is compared with the `Date` of the response, because clocks differ, or with the current time if a browser hides that header.
  */
 export function retryAfterSecondsOf(headers: Headers): number | null {
   const text = headers.get("retry-after");

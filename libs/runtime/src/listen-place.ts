@@ -45,8 +45,8 @@ export async function listenAt(place: ListenPlace, listen: (at: { host: string; 
 }
 
 /**
- * Tries the address of each place with a port that is free: the port of a place may still be that of a process that ends. A port below 0 means no
- * listener.
+ * Checks the address of each place with a free port, because the place's own port may still belong to a process that is stopping. A port below 0
+ * means that there is no listener.
  *
  * @throws Error with a sentence, for the first place that this machine does not have.
  */

@@ -1,25 +1,25 @@
 /**
- * Where a reader was on a page that they come back to. The browser restores this place only while the page is there, and ours is asked for
- * anew.
+ * Restores the scroll position of a page when its reader goes back. The browser does so by itself only if the page has its full height at
+ * once, but ours first loads its data.
  */
 
-/** After this time a page will not become as long as it was. */
+/** After this time the page is not expected to reach its former height. */
 const waitMsMax = 10_000;
-/** What a reader does who goes somewhere else on the page by then. */
+/** Events of a reader who moves on the page before the position is restored. */
 const moves = ["wheel", "touchstart", "pointerdown", "keydown"] as const;
 
 let waiting: AbortController | null = null;
 
-/** Keeps the place in the history. Call it before a page is left. */
+/** Stores the scroll position in the history. Call it before leaving a page. */
 export function keepPlace(): void {
   waiting?.abort();
   history.replaceState({ top: scrollY }, "");
 }
 
 /**
- * Goes to the kept place as soon as the page is long enough for it, unless its reader moves before.
+ * Scrolls to the stored position as soon as the page is long enough, unless the reader moves first.
  *
- * @param state  of the history, as `popstate` tells it; nothing happens if it has no place.
+ * @param state  state of the history entry, from `popstate`; nothing happens if it has no position.
  */
 export function returnToPlace(state: unknown): void {
   waiting?.abort();

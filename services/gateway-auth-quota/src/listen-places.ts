@@ -3,7 +3,7 @@
 import type { ListenPlace } from "@netfacts/runtime";
 import type { GatewayConfig } from "./config.ts";
 
-/** A port below 0 means no listener. */
+/** Places of all listeners. A port below 0 means that there is no listener. */
 export function listenPlaces(config: GatewayConfig): Readonly<Record<"http" | "operator" | "whois", ListenPlace>> {
   return {
     http: { host: config.HOST, port: config.PORT, hostSetting: "HOST", portSetting: "PORT" },

@@ -27,7 +27,7 @@ const unknownMax = 16;
 /** A parameter separates its words by commas; an item of a batch has a JSON list. */
 type ListForm = "a comma-separated list" | "a list";
 
-/** Stands for bytes that are not UTF-8, unless the caller sent it. */
+/** Decoders put it in place of bytes that are not UTF-8. A caller may also have sent it. */
 const replacement = "\ufffd";
 const sentReplacement = /%ef%bf%bd/i;
 

@@ -30,7 +30,7 @@ const stopMsMax = 5_000;
 /** Wires the listener, but does not make it listen. */
 export function createOperatorListener({ guard, handlers, ...options }: OperatorListenerOptions): FastifyInstance {
   const { config, problems } = options;
-  // An upload may last for any time, and ends only when no bytes come (`endIdleConnections`). Other bodies have a time limit.
+  // An upload may take any time, and ends only if no bytes arrive (`endIdleConnections`). Other bodies have a time limit.
   const app = createListener(options, [], "operator_connections");
   endIdleConnections(app, config, problems);
   app.addHook("preClose", (done) => {

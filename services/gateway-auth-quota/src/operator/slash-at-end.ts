@@ -5,7 +5,7 @@ import { noRoute } from "../edge/routes.ts";
 
 const paths: ReadonlySet<string> = new Set([...adminRoutes, ...ingestRoutes].map(({ path }) => path));
 
-/** The path of a route that differs only by the slash at the end; null: there is none. */
+/** The path of the route that differs only by the slash at the end; null if there is none. */
 export function pathMeant(url: string): string | null {
   const path = pathOf(url).replace(/\/+$/, "");
   return paths.has(path) ? path : null;

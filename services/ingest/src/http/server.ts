@@ -37,7 +37,7 @@ export function createServer({ proxyToken, errorDocsBase, metrics, log, idleMs =
       void sendProblem(new ProblemError("bad_request"), request, reply, errorDocsBase);
     },
   });
-  // Many clients name this type with every POST, also without a body.
+  // Many clients send this type with every POST, even without a body.
   const parseJson = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => {
     if (body === "") done(null, undefined);
