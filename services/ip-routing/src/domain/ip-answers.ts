@@ -13,6 +13,8 @@ const withoutMeta: View = { ...wholeRecord, meta: false };
 
 /** Most bytes of cached texts, about 1.3 kB for each route. Beyond it all are dropped, and made again on request. */
 const textsBytesMaxDefault = 80 << 20;
+/** Generations with a cache: the current one and the one before. */
+const newestMax = 2;
 
 /** An answer. `ending`, if present, continues its body; all answers of the same second share it. */
 export interface IpAnswer extends RecordAnswer {
@@ -31,10 +33,13 @@ export interface IpQuestionText {
  * nearly all routes; else by place. Not to be shared between threads.
  */
 export class IpAnswers {
-  /** Cache of the generation in use. Those of other generations are in `#others`, because questions may still name the previous one. */
-  #kept = new Kept(0, 0);
+  /** Cache of the generation in use. */
+  #kept = new Kept();
   #generation: Generation | null = null;
-  readonly #others = new WeakMap<Generation, Kept>();
+  /** Caches of all generations, because questions may still name a replaced one. */
+  readonly #all = new WeakMap<Generation, Kept>();
+  /** Caches of the generations that were seen last. Any other is empty while it is not in use: publications may follow within seconds. */
+  readonly #newest: Kept[] = [];
   /** Route entries of the current addresses, and both texts of their lines. */
   #routes = new Int32Array(0);
   readonly #middles: string[] = [];
@@ -187,16 +192,24 @@ export class IpAnswers {
 
   #use(generation: Generation, nowMs: number): void {
     if (this.#generation !== generation) {
+      if (!this.#newest.includes(this.#kept)) this.#kept.empty();
       this.#generation = generation;
-      this.#kept = this.#others.get(generation) ?? new Kept(0, 0);
+      this.#kept = this.#all.get(generation) ?? this.#add(generation);
     }
     if (nowMs >= this.#kept.freshUntilMs) this.#forget(generation, nowMs);
   }
 
+  #add(generation: Generation): Kept {
+    const kept = new Kept();
+    this.#all.set(generation, kept);
+    this.#newest.push(kept);
+    if (this.#newest.length > newestMax) this.#newest.shift()?.empty();
+    return kept;
+  }
+
   #forget(generation: Generation, nowMs: number): void {
     const prefixes = generation.routes?.prefixes;
-    this.#kept = new Kept(prefixes === undefined ? 0 : prefixes.base.size + (prefixes.overlay?.size ?? 0), nowMs);
-    this.#others.set(generation, this.#kept);
+    this.#kept.begin(prefixes === undefined ? 0 : prefixes.base.size + (prefixes.overlay?.size ?? 0), nowMs);
   }
 
   #now(generation: Generation, nowMs: number): Second {

@@ -37,28 +37,43 @@ export interface Second {
   readonly maxAgeSeconds: number;
 }
 
+const noRoutes = new Int32Array(0);
+
 /** Key of a place: an exact number, or a text if a number cannot hold all parts. */
 export type Place = number | string;
 
-/** The cache of one generation. */
+/** The cache of one generation. Call `begin` before its first use. */
 export class Kept {
-  /** Time at which the cache is emptied, Unix ms. */
-  readonly freshUntilMs: number;
+  /** Time from which the cache must begin again, Unix ms. */
+  freshUntilMs = Number.NEGATIVE_INFINITY;
   /** Heap memory of all lines. */
   bytes = 0;
   /** Index in `#texts` of the line of each route entry; 0: it is not made, or is cached by place. */
-  readonly #byRoute: Int32Array;
+  #byRoute = noRoutes;
   /** Two texts per line, `middle` and `links`; those at 0 mean no line. */
-  readonly #texts: string[] = ["", ""];
+  #texts: string[] = ["", ""];
   readonly #byPlace = new Map<Place, Line>();
   /** Index in `#texts` from which texts are not joined yet. */
   #loose = 2;
 
   second: Second | null = null;
 
-  constructor(routes: number, nowMs: number) {
+  /** Empties the cache, and begins its lifetime. @param routes  number of route entries. */
+  begin(routes: number, nowMs: number): void {
+    this.empty();
     this.#byRoute = new Int32Array(routes);
     this.freshUntilMs = nowMs + textsLifetimeMs;
+  }
+
+  /** Frees the memory. The cache must begin again before its next use. */
+  empty(): void {
+    this.freshUntilMs = Number.NEGATIVE_INFINITY;
+    this.bytes = 0;
+    this.#byRoute = noRoutes;
+    this.#texts = ["", ""];
+    this.#byPlace.clear();
+    this.#loose = 2;
+    this.second = null;
   }
 
   /** Reads the texts of each route's line; both are empty if there is no line by route. Entries below 0 mean no route. */

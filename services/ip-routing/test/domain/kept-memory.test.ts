@@ -71,3 +71,21 @@ test("the bound of texts is one of bytes, whatever was asked", async () => {
   expect(most).toBeLessThan(3.5 * mebibyte);
   expect(most).toBeGreaterThan(1.5 * mebibyte);
 });
+
+test("of many generations in quick succession, only the two newest keep texts", async () => {
+  const generations = await Promise.all(Array.from({ length: 5 }, () => sampleGeneration()));
+  const before = liveHeap();
+  const answers = new IpAnswers();
+  const perGeneration: number[] = [];
+  for (const each of generations) {
+    askAll(answers, each, texts, (index) => index);
+    perGeneration.push(liveHeap() - before);
+  }
+  const [one = 0] = perGeneration;
+  expect(one).toBeGreaterThan(3 * mebibyte);
+  expect(Math.max(...perGeneration)).toBeLessThan(2.5 * one);
+  // Questions that name older ones are answered, and leave nothing behind.
+  const [oldest, older] = generations as [Generation, Generation];
+  for (const each of [oldest, older, generation]) askAll(answers, each, texts, (index) => index);
+  expect(liveHeap() - before).toBeLessThan(2.5 * one);
+});
