@@ -8,7 +8,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { timestamp } from "@netfacts/contracts";
-import { locationAt, shownUrl, stepsBackMax } from "../sources/index.ts";
+import { locationAt, nextStep, shownUrl, stepOf, stepsBackMax } from "../sources/index.ts";
 import { type FetchedFile, pathOf, readFilesOf, replaceFile } from "./download-folder.ts";
 import { FetchError } from "./fetch-error.ts";
 import { type FetchContext, fetchSource, type RemoteSource } from "./fetch-source.ts";
@@ -37,11 +37,6 @@ export interface StepsOutcome {
 export interface Steps {
   readonly held: readonly HeldStep[];
   readonly absent: ReadonlySet<number>;
-}
-
-/** The step that contains a time. Unix seconds. */
-function stepOf(time: number, every: number): number {
-  return Math.floor(time / every) * every;
 }
 
 export async function readSteps(downloads: string, source: string): Promise<Steps> {
@@ -102,7 +97,7 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
   let bytes = 0;
   const notes: string[] = [];
   try {
-    for (let at = first; at <= last && waiting.length < stepsBackMax; at += every) {
+    for (let at = first; at <= last && waiting.length < stepsBackMax; at = nextStep(at, every)) {
       if (absent.has(at) || (here.has(at) && at !== newestHere)) continue;
       const url = locationAt(fetch.url, new Date(at * 1_000));
       const step = { ...source, name: `${name}/${nameOfStep(at)}`, fetch: { ...fetch, url, everySeconds: 0 } };
@@ -130,7 +125,7 @@ export async function fetchSteps(source: RemoteSource, since: number, context: F
       if (again.length === 0) continue;
       presumed = presumed.filter((other) => other > newestFound);
       for (const other of again) absent.delete(other);
-      at = Math.min(...again) - every;
+      at = stepOf(Math.min(...again) - 1, every);
     }
   } finally {
     for (const at of waiting) if (at < overdueBefore) absent.add(at);
@@ -157,15 +152,16 @@ export function usableSteps(
   const missing: { from: number; to: number }[] = [];
   const from = stepOf(since, every);
   const [oldest] = held;
-  for (let at = Math.min(from, oldest?.at ?? from), index = 0; index < held.length; at += every) {
+  for (let at = Math.min(from, oldest?.at ?? from), index = 0; index < held.length; at = nextStep(at, every)) {
     const step = held[index];
     if (step?.at === at) {
       files.push(step);
       index++;
     } else if (absent.has(at) || at < from) {
       const before = missing.at(-1);
-      if (before?.to === at) before.to = at + every;
-      else missing.push({ from: at, to: at + every });
+      const to = nextStep(at, every);
+      if (before?.to === at) before.to = to;
+      else missing.push({ from: at, to });
     } else break;
   }
   const end = files.at(-1)?.at ?? 0;

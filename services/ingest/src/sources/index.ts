@@ -21,4 +21,4 @@ export {
   sectionOf,
   storedFormat,
 } from "./sections.ts";
-export { hasTimes, locationAt, locationsAt, stepsBackMax } from "./time-template.ts";
+export { hasTimes, locationAt, locationsAt, nextStep, stepOf, stepsBackMax } from "./time-template.ts";

@@ -1,5 +1,7 @@
 /** Locations of dated files: `{yyyyMMdd}` and similar patterns stand for a time in UTC, on a grid of seconds since midnight. */
 
+const dayLength = 86_400;
+
 const patterns: Readonly<Record<string, (time: Date) => string>> = {
   yyyy: (time) => `${time.getUTCFullYear()}`,
   MM: (time) => twoDigits(time.getUTCMonth() + 1),
@@ -26,15 +28,31 @@ export function templateFault(template: string): string | null {
 /**
  * The locations for a time, newest first; only one if the template has no times.
  *
- * @param every  seconds between two files; their times are multiples of it since 00:00 UTC.
+ * @param every  seconds between two files, as in `stepOf`.
  * @param now  Unix ms.
  */
 export function locationsAt(template: string, every: number, now: number): string[] {
   if (!hasTimes(template)) return [template];
-  const newest = Math.floor(now / (every * 1_000)) * every * 1_000;
-  const times = Array.from({ length: stepsBackMax + 1 }, (_, back) => new Date(newest - back * every * 1_000));
+  const times = [stepOf(now / 1_000, every)];
+  for (let at = times[0] ?? 0; times.length <= stepsBackMax; times.push(at)) at = stepOf(at - 1, every);
   // A pattern may be coarser than the grid: several times then have the same name.
-  return [...new Set(times.map((time) => locationAt(template, time)))];
+  return [...new Set(times.map((time) => locationAt(template, new Date(time * 1_000))))];
+}
+
+/**
+ * The step that contains a time, both in Unix seconds.
+ *
+ * @param every  seconds between two steps, counted from 00:00 UTC of each day, so that the last step of a day may be shorter. Steps longer than a day
+ *   are counted from 1970-01-01.
+ */
+export function stepOf(time: number, every: number): number {
+  const start = every < dayLength ? Math.floor(time / dayLength) * dayLength : 0;
+  return start + Math.floor((time - start) / every) * every;
+}
+
+/** The step after one that begins at a time, both in Unix seconds. */
+export function nextStep(at: number, every: number): number {
+  return stepOf(at + every, every);
 }
 
 /** The location for one time of the grid. */

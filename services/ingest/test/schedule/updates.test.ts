@@ -89,6 +89,23 @@ test("every step since the table is fetched once; a new one makes a run of the r
   expect(held()).toEqual(["20261121T115500Z"]);
 });
 
+test("steps that do not divide a day begin anew at midnight", async () => {
+  missingIsAbsent();
+  publishTable(16 * 60);
+  const hours = (behind: number) => noon - behind * 60 * minute;
+  const path = (at: number) => `/updates.${new Date(at * 1_000).toISOString().slice(0, 10).replaceAll("-", "")}.${name(at)}`;
+  for (const behind of [16, 7, 2]) world.files.set(path(hours(behind)), announce(hours(behind) + 30, 100 + behind));
+  world.list(dated(", required: false").replace("every: 5m", "every: 5h"));
+  const asked = await world.look();
+  expect(asked.filter((each) => each.startsWith("/updates"))).toEqual(
+    ["20261120.2000", "20261121.0000", "20261121.0500", "20261121.1000"].map((at) => `/updates.${at}`),
+  );
+  expect(await routesOf()).toMatchObject({
+    as_of: "2026-11-21T10:00:30Z",
+    updates_gaps: [{ from: "2026-11-21T00:00:00Z", to: "2026-11-21T05:00:00Z" }],
+  });
+});
+
 test("a step that could not be fetched leaves nothing once a newer table is there", async () => {
   world.server.behave((request, socket) => {
     if (world.files.has(request.path)) return world.serve(request, socket);

@@ -109,3 +109,11 @@ test("dated locations go back from the newest by the grid, in UTC", () => {
   expect(locationsAt("https://r/{yyyy-MM-dd}", 7_200, now)).toEqual(["https://r/2026-03-01", "https://r/2026-02-28"]);
   expect(locationsAt("https://r/latest", 0, now)).toEqual(["https://r/latest"]);
 });
+
+test("files whose interval does not divide a day begin anew at midnight, as those of a cron job do", () => {
+  const now = Date.parse("2026-03-01T06:00:00Z");
+  expect(locationsAt("https://r/{yyyyMMdd}.{HH}", 5 * 3_600, now).slice(0, 8)).toEqual(
+    ["0301.05", "0301.00", "0228.20", "0228.15", "0228.10", "0228.05", "0228.00", "0227.20"].map((time) => `https://r/2026${time}`),
+  );
+  expect(locationsAt("https://r/{yyyyMMdd}", 86_400, now).slice(0, 2)).toEqual(["https://r/20260301", "https://r/20260228"]);
+});
