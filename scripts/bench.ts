@@ -1,4 +1,4 @@
-/** `make bench`: runs the benchmarks one after the other, so that none disturbs another; `BENCH=name` runs those whose path has the name. */
+/** `make bench`: runs the benchmarks one after the other, so that none disturbs another; `BENCH=name` runs those whose path contains the name. */
 
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";

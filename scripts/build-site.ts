@@ -1,20 +1,20 @@
-/** How the commands that build pages for a start end in a checkout that this user cannot write. */
+/** Runs a build of pages as a command, also in a checkout that this user cannot write to. */
 
-/** For a start: it goes on with the pages that are there. */
+/** Argument of starts: they continue with the existing pages if these cannot be written. */
 export const ifWritable = "--if-writable";
 
 export interface SiteBuild {
   readonly build: () => Promise<unknown>;
-  /** What is built, from the repository's root. */
+  /** Path of the built folder, from the repository's root. */
   readonly place: string;
-  /** What its owner runs. */
+  /** Command that the repository's owner runs to build it. */
   readonly command: string;
 }
 
 /**
- * @param args  of the command.
- * @param print  is given the line that says what could not be written, and what to do.
- * @returns the exit code. Throws what is wrong otherwise.
+ * @param args  arguments of the command.
+ * @param print  prints the line that says what could not be written, and what to do.
+ * @returns the exit code. Throws all errors except a lack of permission to write.
  */
 export async function buildSite(
   { build, place, command }: SiteBuild,

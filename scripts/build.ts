@@ -1,4 +1,4 @@
-/** `make build`: compiles every package to its `dist`, which is what runs without `--conditions=source`. */
+/** `make build`: compiles every package to its `dist`, which runs without `--conditions=source`. */
 
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";

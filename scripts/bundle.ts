@@ -1,5 +1,5 @@
 /**
- * The programs as plain JavaScript, with the packages that they use: they start in a third of the time that the sources take.
+ * Bundles the programs with the packages that they use, as plain JavaScript. A bundle starts in a third of the time that the sources take.
  * Modules keep the paths of their sources: `services/ingest/src/main.js` starts ingest.
  */
 
@@ -12,10 +12,10 @@ import { buildDocs, docsSite } from "./docs-site/site.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
-/** The programs by their names; `cli` is the command line. */
+/** Names of the programs; `cli` is the command line. */
 export const programNames = ["standalone", "gateway-auth-quota", "ip-routing", "asn-prefix", "rdns-resolver", "ingest", "cli"] as const;
 const programs = programNames.map((service) => `services/${service}/src/main.ts`);
-/** What is loaded by the URL of its file: the modules of threads, and the store that the loader's thread opens. */
+/** Modules that are loaded by the URL of their file: those of threads, and the store that the loader's thread opens. */
 const loadedByUrl = [
   "libs/content/src/bzip2-thread.ts",
   "libs/pod/src/jetstream/loader-store.ts",
@@ -26,25 +26,25 @@ const loadedByUrl = [
   "services/ingest/src/pipeline/rib-thread.ts",
   "services/ingest/src/runs/run-worker.ts",
 ];
-/** Traces are made by hooks that find these packages by their names as they are loaded; the last is read as files. */
+/** Packages that are not bundled. Hooks for traces find them by name when they are loaded; the last one is read as files. */
 export const external = ["@opentelemetry/*", "@fastify/otel", "mongodb", "@fastify/swagger-ui"];
 
 export interface BundleOptions {
-  /** Name of the folder, by which a module that is bundled finds it; no folder below has it. Default: `bundle`. */
+  /** Name of the folder. Bundled modules find the folder by this name, so no folder below may have it. Default: `bundle`. */
   readonly name?: string;
-  /** Further programs: the file of each, from the repository's root, by where it stands in the folder, without `.js`. */
+  /** Further programs: path in the folder, without `.js` → source file, from the repository's root. */
   readonly further?: Readonly<Record<string, string>>;
-  /** Whether packages that stay outside, and the samples, are found through links to those of this checkout. Default: true. */
+  /** Whether the folder has links to the `node_modules` and the samples of this checkout. Default: true. */
   readonly linked?: boolean;
 }
 
 export interface Bundle {
   readonly folder: string;
-  /** Files whose text is in the bundle, from the repository's root. */
+  /** Source files of the bundle, from the repository's root. */
   readonly inputs: readonly string[];
 }
 
-/** Writes the programs into a folder of `parent`, which must not exist. */
+/** Writes the programs into a new folder below `parent`. The new folder must not exist. */
 export async function bundle(parent: string, { name = "bundle", further = {}, linked = true }: BundleOptions = {}): Promise<Bundle> {
   const folder = join(parent, name);
   const entries = [...programs, ...loadedByUrl].map((path) => [path.replace(/\.ts$/, ""), path]);
@@ -62,7 +62,7 @@ export async function bundle(parent: string, { name = "bundle", further = {}, li
     conditions: ["source"],
     mainFields: ["module", "main"],
     external: [...external],
-    // CommonJS packages ask for Node's modules by `require`.
+    // CommonJS packages load Node's modules with `require`.
     banner: { js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);' },
     plugins: [urlsOfSources(name), httpWithoutFetch()],
     logLevel: "warning",
@@ -80,7 +80,7 @@ export async function bundle(parent: string, { name = "bundle", further = {}, li
   return { folder, inputs: [...Object.keys(metafile.inputs), ...consoleInputs, ...docsInputs] };
 }
 
-/** Gives `import.meta.url` the path of the source below the folder, though its code may stand in a chunk. */
+/** Makes `import.meta.url` the path of the source below the folder, even if its code is in a chunk. */
 function urlsOfSources(folderName: string): Plugin {
   return {
     name: "urls-of-sources",
@@ -97,8 +97,8 @@ function urlsOfSources(folderName: string): Plugin {
 }
 
 /**
- * An `import` of `node:http` reads all its members, and three of them load `fetch` and WebSocket: 20 ms of each start.
- * This module has the others.
+ * An `import` of `node:http` reads all its members. Three of them load `fetch` and WebSocket, which takes 20 ms at each start.
+ * This module has only the others.
  */
 function httpWithoutFetch(): Plugin {
   const dear = new Set(["WebSocket", "CloseEvent", "MessageEvent"]);

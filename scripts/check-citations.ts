@@ -1,4 +1,4 @@
-/** Checks what comments and pages cite: `node scripts/check-citations.ts [FOLDER]` prints each broken citation and fails when there is one. */
+/** Checks citations in comments and pages: `node scripts/check-citations.ts [FOLDER]` prints each broken one, and fails if there are any. */
 
 import { resolve } from "node:path";
 import { findBrokenCitations } from "./citations/broken-citations.ts";

@@ -1,4 +1,4 @@
-/** Checks who imports whom: `node scripts/check-imports.ts [FOLDER]` prints each breach of the import rules and fails when there is one. */
+/** Checks the import rules: `node scripts/check-imports.ts [FOLDER]` prints each violation, and fails if there are any. */
 
 import { resolve } from "node:path";
 import { readSources } from "./imports/read-sources.ts";

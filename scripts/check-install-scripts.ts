@@ -1,12 +1,12 @@
 /**
- * Fails when a package would run a script at its installation that nobody has looked at: `node scripts/check-install-scripts.ts [FOLDER]`.
- * `.npmrc` keeps all of them from running.
+ * Fails if a package has an install script that nobody has reviewed: `node scripts/check-install-scripts.ts [FOLDER]`.
+ * `.npmrc` prevents all install scripts from running.
  */
 
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
-/** Packages with such a script, and why it need not run. One that must run is started by name in scripts/install.sh. */
+/** Packages with an install script, and why it need not run. scripts/install.sh starts the scripts that must run, by name. */
 const known: Readonly<Record<string, string>> = {
   "@parcel/watcher": "compiles the watcher of files where there is no compiled one; nothing here watches files",
   esbuild: "replaces its start script by the program, which saves 50 ms for each start by the command line; it is used as a library",

@@ -1,4 +1,4 @@
-/** Fails when a package in a node_modules is not the version that the lockfile names: `node scripts/check-installed.ts [FOLDER]`. */
+/** Fails if an installed package is not of the version in the lockfile: `node scripts/check-installed.ts [FOLDER]`. */
 
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -8,7 +8,7 @@ interface Locked {
   readonly optional?: boolean;
   readonly devOptional?: boolean;
   readonly peer?: boolean;
-  /** A workspace, which is what it is. */
+  /** A workspace, which has no installed version. */
   readonly link?: boolean;
 }
 
@@ -26,10 +26,10 @@ const faults: string[] = [];
 for (const [path, locked] of Object.entries(lock.packages)) {
   if (!path.includes("node_modules/") || locked.link === true) continue;
   const installed = await readJson<{ version: string }>(`${path}/package.json`);
-  // Optional packages are for other platforms, mostly.
+  // Most optional packages are for other platforms.
   const mayBeAbsent = locked.optional === true || locked.devOptional === true || locked.peer === true;
   if (installed === null && !mayBeAbsent) faults.push(`${path} ${locked.version} is in the lockfile and not installed`);
-  // npm publishes `v1.2.3` as 1.2.3, and leaves it as it is in the package.
+  // npm publishes version `v1.2.3` as 1.2.3, but does not change it in the package.
   if (installed !== null && installed.version.replace(/^v/, "") !== locked.version)
     faults.push(`${path} is ${installed.version}, the lockfile says ${locked.version}`);
 }

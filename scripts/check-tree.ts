@@ -1,4 +1,4 @@
-/** Fails when the work tree is not as it stood before `make check` began (TREE_BEFORE): installing and checking write nothing that git sees. */
+/** Fails if the work tree has changed since `make check` began (TREE_BEFORE): installing and checking must not write files that git sees. */
 
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `make check`: everything that can be told without running the product. Each check prints a line; a failed one prints what it said. */
+/** `make check`: all checks that do not run the product. Each check prints a line; a failed one also prints its output. */
 
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * `make console-pictures`: draws the pages of the console into docs/guides/console, as they are after `make up` with the samples: on a
- * small, a middle and a large screen. Needs a Chromium. No name server is asked, so that names in DNS are unknown there.
+ * `make console-pictures`: takes pictures of the console's pages into docs/guides/console, as after `make up` with the samples, on a small, a
+ * medium and a large screen. Needs Chromium. It asks no name server, so the pictures show names in DNS as unknown.
  */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
@@ -15,24 +15,24 @@ import { webpOf } from "./pictures/webp.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const folder = join(root, "docs/guides/console");
-/** Dark on the large screen. */
+/** The screens; the large one is dark. */
 const screens = [
   { width: 360, height: 740, theme: "light" },
   { width: 1_024, height: 768, theme: "light" },
   { width: 1_920, height: 1_080, theme: "dark" },
 ] as const;
 const quality = 60;
-/** Of a longer page its beginning, in px. */
+/** Longest picture in px; the rest of a longer page is cut off. */
 const heightMax = 2_400;
-/** Maps are painted, and texts of times settle. */
+/** Time in which maps are painted and texts of times settle. */
 const settleMs = 800;
 
 interface Shown {
   readonly name: string;
   readonly path: string;
-  /** The page needs no key, and asks for none. */
+  /** The page needs no key. */
   readonly isOpen?: true;
-  /** What is done on the page before. */
+  /** Actions on the page before the picture. */
   readonly act?: (page: Page) => Promise<unknown>;
 }
 

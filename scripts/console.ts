@@ -1,6 +1,6 @@
 /**
- * Builds the console (services/console) into files that the gateway serves: `services/console/dist/site`. Nothing is done when the files are
- * those of the sources. scripts/build-console.ts is the command; scripts/run.sh gives it before a program that serves the files.
+ * Builds the console (services/console) into files that the gateway serves: `services/console/dist/site`. Does nothing if the sources have not
+ * changed. scripts/build-console.ts is the command; scripts/run.sh runs it before a program that serves the files.
  */
 
 import { createHash } from "node:crypto";
@@ -14,26 +14,26 @@ import { replaceFolder } from "./replace-folder.ts";
 const root = resolve(import.meta.dirname, "..");
 const folder = join(root, "services/console");
 
-/** What the gateway reads, from the repository's root and from that of a bundle. */
+/** Folder that the gateway reads, from the root of the repository and of a bundle. */
 export const consoleSite = "services/console/dist/site";
-/** Two builds, so that the public files hold nothing of the operators' pages. */
+/** Two builds, so that the public files have no part of the pages for operators. */
 const sites = [
   { page: "index.html", folder: "" },
   { page: "operator.html", folder: "operator" },
 ] as const;
-/** In the site: what it was built of. */
+/** File of the site that says from which sources it was built. */
 const builtFile = "built.json";
-/** Files that are served as they are; others are packed, too. */
+/** Files that are compressed already; the build also compresses the others. */
 const compressed = new Set([".png", ".woff2"]);
 
 interface Built {
-  /** SHA-256 over the sources. */
+  /** SHA-256 of the sources. */
   readonly sources: string;
-  /** Modules in the files, from the repository's root. */
+  /** Paths of the bundled modules, from the repository's root. */
   readonly inputs: readonly string[];
 }
 
-/** @returns the modules in the files, from the repository's root. */
+/** @returns paths of the bundled modules, from the repository's root. */
 export async function buildConsole(): Promise<readonly string[]> {
   const sources = hashOfSources();
   const built = await readBuilt();

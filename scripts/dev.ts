@@ -1,8 +1,8 @@
 /**
- * `make dev`: all services as processes of their own on this machine, with the servers that they need.
+ * `make dev`: all services as separate processes on this machine, with the servers that they need.
  *
- * The processes are those of one process group, away from the terminal: a Ctrl-C reaches this process only, which has them stopped in
- * order, and at the end ends whatever is left of the group and removes its files.
+ * The processes are one process group, detached from the terminal, so that Ctrl-C reaches only this process. It stops them in order. At the
+ * end it kills the rest of the group and removes its files.
  */
 
 import { spawn } from "node:child_process";
@@ -11,7 +11,7 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A killed process is gone within this, unless nobody asks for its end. */
+/** Longest wait for killed processes to disappear, in ms. A process that its parent does not reap stays. */
 const killMsMax = 2_000;
 
 const folder = mkdtempSync(join(tmpdir(), "netfacts-dev-"));
@@ -21,7 +21,7 @@ const group = spawn(process.execPath, [...process.execArgv, join(import.meta.dir
   env: { ...process.env, TMPDIR: folder },
 });
 
-// A reader that is gone (`| head`) is told to the group by its own output.
+// If the reader of the output is gone (`| head`), the group notices it by its own output.
 process.stdout.on("error", () => undefined);
 
 let stops = 0;
@@ -42,7 +42,7 @@ group.once("error", (error) => {
 });
 group.once("exit", (code) => void end(code ?? 1));
 
-/** Ends with the status of the first call, once nobody writes to the folder any more. */
+/** Exits with the status of the first call, after the group has stopped writing to the folder. */
 async function end(status: number): Promise<void> {
   process.exitCode ??= status;
   const deadline = performance.now() + killMsMax;
@@ -51,7 +51,7 @@ async function end(status: number): Promise<void> {
   process.exit();
 }
 
-/** @returns whether anybody was left; for a moment also those who have ended already. */
+/** Kills the group. @returns whether it still had a process; for a moment this includes killed ones. */
 function signalGroup(): boolean {
   try {
     return group.pid !== undefined && process.kill(-group.pid, "SIGKILL");

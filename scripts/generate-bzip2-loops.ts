@@ -1,4 +1,4 @@
-/** Compiles libs/content/assembly/bzip2-loops.ts. The compiler is had from npm only when its source, its version or its options have changed. */
+/** Compiles libs/content/assembly/bzip2-loops.ts. Gets the compiler from npm only if the source, its version or its options have changed. */
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ export const path = "libs/content/src/bzip2-loops.wasm.ts";
 const root = resolve(import.meta.dirname, "..");
 const sourcePath = "libs/content/assembly/bzip2-loops.ts";
 
-/** What stands there, when it was made of what would be compiled now. */
+/** The existing file, if it was compiled from the same source by the same compiler with the same options; else a new one. */
 export async function content(): Promise<string> {
   const source = await readFile(join(root, sourcePath), "utf8");
   const digest = createHash("sha256")
@@ -20,7 +20,7 @@ export async function content(): Promise<string> {
   return standing.includes(digest) ? standing : textOf(digest, await compiled());
 }
 
-/** By the compiler, whatever stands there. */
+/** Compiles the module, whether or not the existing file is up to date. */
 export async function compiled(): Promise<Buffer> {
   const compiler = await findAssemblyScript();
   if (!compiler.found) throw new Error(`the compiler of AssemblyScript is needed: ${compiler.remedy}`);

@@ -47,7 +47,7 @@ The passwords and the proxy token are made at the first install, and kept in Sec
   },
 ];
 
-/** Of nats-server in the chart netfacts-backing; a template of Helm, which knows bucket and passwords. */
+/** Configuration of nats-server in the chart netfacts-backing: a Helm template, because only Helm knows the bucket and the passwords. */
 const natsConfig = {
   path: "charts/netfacts-backing/files/nats.conf",
   content: () => {
@@ -73,7 +73,7 @@ ${authorization}`;
   },
 };
 
-/** Longer defaults are to be read in the file. */
+/** Longer defaults are not shown: the README refers to the file. */
 const defaultCharsMax = 60;
 
 const generatedByChart = charts.flatMap(({ name, about }) => {
@@ -88,10 +88,10 @@ const generatedByChart = charts.flatMap(({ name, about }) => {
   ];
 });
 
-/** Charts have no files from outside their folder. */
+/** A copy in the chart, which cannot use files outside its folder. */
 const rules = { path: "charts/netfacts/files/rules.yaml", content: rulesContent };
 
-/** Without line ends within: a release is stored in one Secret, whose size is bounded. */
+/** Dashboards without line ends, to be short: Helm stores a release in one Secret, whose size is limited. */
 const dashboardFiles = dashboards.map(({ path, content }) => ({
   path: `charts/netfacts/files/dashboards/${basename(path)}`,
   content: () => `${JSON.stringify(JSON.parse(content()))}\n`,

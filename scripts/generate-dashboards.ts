@@ -1,4 +1,4 @@
-/** The dashboards of Grafana, from observability/panels. */
+/** Writes the Grafana dashboards, from observability/panels. */
 
 import { dashboards } from "../observability/panels/dashboards.ts";
 import { grafanaDashboard } from "../observability/panels/grafana.ts";

@@ -1,4 +1,4 @@
-/** Writes docs/decisions/README.md: number, title and status of each decision page, out of the pages themselves. */
+/** Writes docs/decisions/README.md: number, title and status of each decision page, read from the pages. */
 
 import { globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -14,13 +14,13 @@ export interface Decision {
   readonly status: string;
 }
 
-/** Up to the next blank line. */
+/** The paragraph of the status, up to the next blank line. */
 const statusForm = /^Status: ((?:accepted|replaced by \[)[^\n]*(?:\n[^\n]+)*)/m;
 
 /**
  * Reads a page: its first line is `# <number>. <title>`, and a paragraph below begins with `Status: accepted …` or `Status: replaced by [NNNN](…) …`.
  *
- * @throws Error that names the page and what it lacks.
+ * @throws Error that names the page and the missing part.
  */
 export function readDecision(file: string, text: string): Decision {
   const number = Number(file.slice(0, 4));
@@ -34,7 +34,7 @@ export function readDecision(file: string, text: string): Decision {
   return { file, number, title, status };
 }
 
-/** Lines about links of statuses that lead one way: the page that a status names must name that page too. */
+/** Lines about one-way links of statuses: a page that a status names must link back. */
 export function oneWayLinks(pages: ReadonlyMap<string, string>): string[] {
   return [...pages].flatMap(([file, text]) =>
     [...readDecision(file, text).status.matchAll(/\]\((\d{4}[^)]*\.md)\)/g)].flatMap(([, named = ""]) =>

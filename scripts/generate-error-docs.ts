@@ -6,7 +6,7 @@ import { table } from "./markdown-table.ts";
 /** Path of the page, from the repository's root. */
 export const path = "docs/api/errors.md";
 
-/** The page as it should stand in the repository. */
+/** The expected content of the page. */
 export function content(): string {
   const rows = problemCodes.map((code) => [String(errors[code].status), `[\`${code}\`](#${code})`, errors[code].title]);
   const sections = problemCodes.map((code) => section(code, errors[code]));

@@ -1,4 +1,4 @@
-/** Writes the table of libraries in docs/design/architecture.md, out of the order of the import rules and the packages themselves. */
+/** Writes the table of libraries in docs/design/architecture.md, from the order of the import rules and from the packages. */
 
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -16,7 +16,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** The page with its table as it should be; the rest of the page stays as it is. */
+/** The page with the generated table; the rest of the page is not changed. */
 export function content(): string {
   const page = readFileSync(join(root, path), "utf8");
   const [before, rest = ""] = page.split(begin);

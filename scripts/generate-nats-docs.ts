@@ -1,4 +1,4 @@
-/** Writes docs/operations/nats.md: the users of NATS with their rights, from where the code has them. */
+/** Writes docs/operations/nats.md: the users of NATS with their rights, from libs/messaging. */
 
 import { type NatsUser, natsAuthorization, natsRights, natsUsers } from "../libs/messaging/src/nats/rights.ts";
 import { table } from "./markdown-table.ts";

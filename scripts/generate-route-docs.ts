@@ -32,7 +32,7 @@ export const documents: readonly Generated[] = [
   { path: "docs/api/operator-routes.md", content: () => pageOf("Routes of the operator API", operatorIntro, operatorRoutes, body) },
 ];
 
-/** @param example  blocks that show how to call a route. */
+/** @param example  makes the blocks that show how to call a route. */
 function pageOf(
   title: string,
   intro: string,
@@ -113,7 +113,7 @@ function body(route: RouteDescription): string[] {
   return json === undefined ? [] : [`\`\`\`json\n${JSON.stringify(json.example, null, 2)}\n\`\`\``];
 }
 
-/** With the first example of each parameter that a request must have. */
+/** A request with curl, with the first example of each required parameter. */
 function curl(route: RouteDescription): string[] {
   const { id, method, path, scope, parameters } = route;
   const exampleOf = ({ examples: [first = ""] }: RouteParameter): string => encodeURIComponent(first).replaceAll("%3A", ":");

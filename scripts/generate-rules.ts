@@ -1,4 +1,4 @@
-/** The alerting and recording rules as the file that Prometheus reads, from observability/alerts. */
+/** Writes the file of alerting and recording rules for Prometheus, from observability/alerts. */
 
 import { stringify } from "yaml";
 import { ruleFile } from "../observability/alerts/index.ts";

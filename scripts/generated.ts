@@ -1,4 +1,4 @@
-/** The generated files of the repository: `scripts/run.sh scripts/generated.ts` writes them, `--check` tells which differ from their source. */
+/** The generated files of the repository: `scripts/run.sh scripts/generated.ts` writes them, `--check` lists those that are out of date. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,13 +14,13 @@ import { documents as recordPages } from "./generate-record-docs.ts";
 import { documents as routePages } from "./generate-route-docs.ts";
 import * as rules from "./generate-rules.ts";
 
-/** One generated file: where it stands, from the repository's root, and what should stand there. */
+/** One generated file: its path from the repository's root, and its expected content. */
 export interface Generated {
   readonly path: string;
   content(): string | Promise<string>;
 }
 
-/** Every generated file. Add yours here. */
+/** All generated files. Add new ones here. */
 export const generated: readonly Generated[] = [
   errorDocs,
   bzip2Loops,
@@ -37,7 +37,7 @@ export const generated: readonly Generated[] = [
 
 const root = new URL("../", import.meta.url);
 
-/** Paths of the files that are not what their generator makes. */
+/** Paths of the files that differ from the output of their generator. */
 export async function drifted(): Promise<string[]> {
   const paths: string[] = [];
   for (const { path, content } of generated) {

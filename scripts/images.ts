@@ -1,6 +1,6 @@
 /**
- * `make images`: the container image as an archive, built from the Dockerfile with buildah, else packed from the same tree; with its size and
- * start times. `--tree FOLDER` only assembles the tree, as the Dockerfile asks.
+ * `make images`: makes the container image as an archive, and prints its size and start times. buildah builds it from the Dockerfile; without
+ * buildah, it is packed from the same tree. `--tree FOLDER` only assembles the tree; the Dockerfile calls it.
  */
 
 import { execFile, spawnSync } from "node:child_process";

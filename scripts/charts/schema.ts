@@ -1,19 +1,19 @@
 /**
- * The JSON schema of a chart's values. Strict: a key that is not in values.yaml is refused, and so is null for a section or for a value whose default
- * is not empty. Helm removes a value that is null, also its default, before it looks at the schema.
+ * The JSON schema of a chart's values. It refuses keys that are not in values.yaml, and null for a section or for a value with a default that is not
+ * empty: before Helm validates, it removes a value that is null, and its default too.
  */
 
 import type { Value } from "./values.ts";
 
 type Schema = Record<string, unknown>;
 
-/** Each setting's schema by its name. */
+/** Schemas of settings, by name. */
 export type Settings = Readonly<Record<string, object>>;
 
-/** By the name in `$settings`: the settings of a service that its chart does not set itself. */
+/** Settings of services that their charts do not set themselves, by the name in `$settings`. */
 export type SettingsOf = Readonly<Record<string, Settings>>;
 
-/** @throws Error that names a value without a description, or a `$settings` of a service that is not known. */
+/** @throws Error that names a value without a description, or an unknown service in `$settings`. */
 export function valuesSchema(values: readonly Value[], title: string, settings: SettingsOf = {}): Schema {
   const defaults = values.find(({ path }) => path.join(".") === "defaults");
   const inherited: Schema = defaults === undefined ? {} : propertiesOf(defaults.children, {}, settings);
@@ -27,7 +27,7 @@ export function valuesSchema(values: readonly Value[], title: string, settings: 
   };
 }
 
-/** Templates treat what is missing as an empty text, list or map. */
+/** The required values: not lists, maps and texts with an empty default, because templates treat missing ones as empty. */
 function requiredOf(values: readonly Value[]): string[] {
   return values.flatMap(({ path, children, default: standard }) =>
     children.length > 0 || (typeof standard !== "object" && standard !== "") ? [path.at(-1) as string] : [],
@@ -62,13 +62,13 @@ function schemaOf(value: Value, inherited: Schema, settings: SettingsOf): unknow
     ...text,
     properties: { ...Object.fromEntries(others.map(([key, each]) => [key, withoutDefault(each)])), ...own },
     required: requiredOf(children),
-    // A chart that has this one as a part sets globals of its own.
+    // A parent chart may set other globals.
     additionalProperties: name === "global",
     ...added,
   };
 }
 
-/** What a service inherits has its default in `defaults`, where it is required. */
+/** Removes defaults and `required` from the schema of an inherited value: `defaults` has them. */
 function withoutDefault(schema: unknown): unknown {
   const { default: _, required: __, properties, ...rest } = schema as Schema;
   if (properties === undefined) return rest;

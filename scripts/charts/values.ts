@@ -4,11 +4,11 @@ import { parse } from "yaml";
 
 export interface Value {
   readonly path: readonly string[];
-  /** Empty: none. */
+  /** Empty if there is none. */
   readonly description: string;
   readonly schema: Readonly<Record<string, unknown>>;
   readonly default: unknown;
-  /** Of a section, whose values have descriptions of their own; empty for a value. */
+  /** Values of a section, which have their own descriptions; empty for a single value. */
   readonly children: readonly Value[];
 }
 
@@ -22,7 +22,7 @@ interface Keyed {
 /**
  * The values in the order of the file. A map whose keys have no descriptions is one value.
  *
- * @throws Error that names the line, for a value without a description and a `@schema` that is no JSON.
+ * @throws Error that names the line, for a value without a description and a `@schema` that is not JSON.
  */
 export function readValues(text: string): Value[] {
   const keys = keysOf(text);
@@ -45,7 +45,7 @@ function valueAt(root: unknown, path: readonly string[]): unknown {
   return path.reduce((value, part) => (value as Record<string, unknown>)[part], root);
 }
 
-/** The keys of maps with the comments right above them; those within lists are no keys of their own. */
+/** The keys of maps, with the comments directly above them; without keys inside lists. */
 function keysOf(text: string): Keyed[] {
   const found: Keyed[] = [];
   const open: { indent: number; name: string }[] = [];

@@ -1,4 +1,4 @@
-/** Citations of pages and files that lead nowhere. Each rule yields lines that name the citation and its place. */
+/** Finds broken citations of pages and files. Each rule yields lines that name the citation and its place. */
 
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, sep } from "node:path";
@@ -17,22 +17,22 @@ interface Repository {
 }
 
 const extensions = "{md,ts,tsx,js,mjs,cjs,json,sh,yaml,yml,sql,py,java}";
-/** Folders that hold what was installed, built or generated for a run. */
+/** Folders of installed, built or generated files. */
 const skipped = new Set(["node_modules", "dist", "coverage"]);
 
-/** A page as comments and texts cite it: from the root, with or without a section. A string that is only a path is no citation. */
+/** A citation of a page in comments and texts: its path from the root, with or without a section. A string that is only a path is no citation. */
 const citedPage = /(?<!["\w./-])((?:docs|libs|services|scripts|test|bench|samples)\/[\w./-]+\.md)(?:#([\w-]+))?/g;
 
-/** A file or folder in inline code. A path with a placeholder (`<name>`, `*`, `NAME`) cites no one file. */
+/** A file or folder in inline code. A path with a placeholder (`<name>`, `*`, `NAME`) does not cite a single file. */
 const citedPath = /^((?:docs|libs|services|scripts|test|bench|samples|bin|src)\/[a-z0-9@_./-]*[a-z0-9@_/-])(?:#([\w-]+))?$/;
 
-/** Pages of a package name its own files from its folder: `src/index.ts`. */
+/** Folder of a package. Its pages name its files relative to it: `src/index.ts`. */
 const packageOf = /^(?:libs|services)\/[^/]+/;
 
-/** They record a moment: the paths that they name may have moved since. Their links must still work. */
+/** Pages that record a moment: files that they name may have moved since. Their links must still work. */
 const records = /^(CHANGELOG\.md|docs\/decisions\/)/;
 
-/** Guides name files that the reader is to make: the folder must exist. */
+/** Guides name files that the reader will make: only their folder must exist. */
 const guides = /^docs\/extending\//;
 
 /** Every broken citation, sorted by place. */
@@ -56,7 +56,7 @@ function at(path: string, { line, text }: Found, fault: string): string {
   return `${path}:${line}: ${text}: ${fault}`;
 }
 
-/** Links of pages to other files of the repository; those to other hosts are not followed. */
+/** Broken links of pages to files of the repository. Links to other hosts are not checked. */
 function* brokenLinks(repository: Repository): Generator<string> {
   for (const [path, { links }] of repository.pages) {
     for (const found of links) {
@@ -88,7 +88,7 @@ function* brokenPaths(repository: Repository): Generator<string> {
       const [, target = "", anchor] = citedPath.exec(found.text) ?? [];
       if (target === "") continue;
       const own = packageOf.exec(path)?.[0];
-      // Only a page of a package can mean one `src`.
+      // Outside of packages, `src/` means no single folder.
       if (own === undefined && target.startsWith("src/")) continue;
       const inPackage = own === undefined ? target : `${own}/${target}`;
       const named = existsSync(join(repository.root, inPackage)) ? inPackage : target;
@@ -99,7 +99,7 @@ function* brokenPaths(repository: Repository): Generator<string> {
   }
 }
 
-/** A design page is cited by its path: its name in capitals leads a reader nowhere. */
+/** Design pages that are cited by their name in capitals instead of their path. */
 function* bareNames({ files, pages }: Repository): Generator<string> {
   const names = [...pages.keys()].flatMap((path) => /^docs\/design\/([a-z]+)\.md$/.exec(path)?.[1]?.toUpperCase() ?? []);
   if (names.length === 0) return;
@@ -113,7 +113,7 @@ function* bareNames({ files, pages }: Repository): Generator<string> {
   }
 }
 
-/** @param anchor  undefined: the whole page. */
+/** Why a citation is broken; null: it is not. @param anchor  undefined: the whole page is cited. */
 function faultOf({ root, pages }: Repository, target: string, anchor: string | undefined): string | null {
   if (!existsSync(join(root, target))) return "no such file";
   if (anchor === undefined || anchor === "") return null;

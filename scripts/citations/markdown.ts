@@ -1,4 +1,4 @@
-/** What a Markdown page offers and cites: the anchors of its headings, its links, and the paths in its inline code. */
+/** Reads a Markdown page: the anchors of its headings, its links, and its inline code. */
 
 /** A piece of text and its line, from 1. */
 export interface Found {
@@ -7,7 +7,7 @@ export interface Found {
 }
 
 export interface MarkdownPage {
-  /** As GitHub makes them of headings: `limits-by-leases`; a heading that occurs again gets `-1`, `-2`. */
+  /** Anchors of headings, as GitHub makes them: `limits-by-leases`; a repeated heading gets `-1`, `-2`. */
   readonly anchors: ReadonlySet<string>;
   /** Targets of links and images, as written. */
   readonly links: readonly Found[];
@@ -21,7 +21,7 @@ const inlineCode = /(`+)(.+?)\1/g;
 const link = /\]\(<?([^)<>\s]+)>?(?:\s+"[^"]*")?\)/g;
 const reference = /^\s*\[[^\]]+\]:\s+(\S+)/;
 
-/** Reads one page. Fenced code is skipped: it shows text and cites nothing. */
+/** Reads one page. Fenced code is skipped, because it is an example and not a citation. */
 export function readMarkdown(text: string): MarkdownPage {
   const anchors = new Set<string>();
   const links: Found[] = [];
@@ -55,7 +55,7 @@ export function anchorOf(title: string): string {
     .replaceAll(/\s/g, "-");
 }
 
-/** @returns the anchor, with a number where it is used already. */
+/** @returns the anchor, with a number if it is already used. */
 export function unused(anchor: string, used: ReadonlySet<string>): string {
   for (let number = 0; ; number++) {
     const candidate = number === 0 ? anchor : `${anchor}-${number}`;

@@ -1,10 +1,10 @@
-/** One stream of what many processes print: whole lines, each behind the name of its process. */
+/** Merges the output of many processes into one stream of whole lines, each after the name of its process. */
 
-/** Terminal colours that can be read on light and dark. */
+/** Terminal colours that are readable on light and dark backgrounds. */
 const colours = [36, 33, 35, 32, 34, 31, 96, 93, 95, 92];
 
 export interface LineStreamOptions {
-  /** All names, so that lines begin in one column. */
+  /** All names, so that all lines begin in the same column. */
   readonly names: readonly string[];
   readonly isColoured: boolean;
   write(text: string): void;
@@ -13,7 +13,7 @@ export interface LineStreamOptions {
 export class LineStream {
   readonly #options: LineStreamOptions;
   readonly #width: number;
-  /** What came of a line that has no end yet, by name. */
+  /** Unfinished lines, by name. */
   readonly #begun = new Map<string, string>();
 
   constructor(options: LineStreamOptions) {
@@ -21,14 +21,14 @@ export class LineStream {
     this.#width = Math.max(...options.names.map((name) => name.length));
   }
 
-  /** Takes the next piece of what a process printed, wherever it was cut. */
+  /** Adds a piece of a process's output, which may end inside a line. */
   add(name: string, text: string): void {
     const lines = `${this.#begun.get(name) ?? ""}${text}`.split("\n");
     this.#begun.set(name, lines.pop() ?? "");
     for (const line of lines) this.#write(name, line);
   }
 
-  /** Writes what a process left without an end of line. */
+  /** Writes a process's last line if it has no line end. */
   end(name: string): void {
     const rest = this.#begun.get(name) ?? "";
     this.#begun.delete(name);

@@ -1,21 +1,21 @@
-/** Whom the resolver asks: unbound of our own, which passes on to the system's nameservers what it does not know, else those themselves. */
+/** Selects the nameserver of the resolver: an unbound that forwards to the system's nameservers; without unbound, these directly. */
 
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { startUnbound, type Unbound } from "../../test/support/unbound.ts";
 
 export interface Nameserver {
-  /** For the setting RESOLVERS; empty: those of the system. */
+  /** Value of the setting RESOLVERS; empty: the system's nameservers. */
   readonly resolvers: string;
   readonly unbound: Unbound | null;
-  /** What the developer is told. */
+  /** Note for the developer. */
   readonly note: string;
 }
 
 /**
- * `RESOLVERS` of the environment goes before both. Never fails: without unbound the system's nameservers are asked, and it says so.
+ * `RESOLVERS` in the environment overrides both. Never fails: without unbound, it selects the system's nameservers, and the note says so.
  *
- * @param port  of unbound; 0: any free one.
+ * @param port  port of unbound; 0: any free one.
  */
 export async function findNameserver(port: number): Promise<Nameserver> {
   const { RESOLVERS } = process.env;

@@ -1,11 +1,11 @@
-/** The ports of `make dev`: the same at each start, in one row from DEV_PORT on. */
+/** The ports of `make dev`: the same at each start, in a row from DEV_PORT on. */
 
 import { checkPorts } from "../../services/standalone/src/port-owner.ts";
 import type { DistributedPorts, ServiceName } from "../../test/support/distributed.ts";
 
 export const devPortDefault = 18_080;
 const host = "127.0.0.1";
-/** The row must end at the last port there is. */
+/** Most ports in the row, which must end at the highest port or before. */
 const rowMax = 32;
 const portMax = 65_535;
 
@@ -14,11 +14,12 @@ export interface DevPorts extends DistributedPorts {
 }
 
 /**
- * Gateways first, then their listeners for operators, ingest, the servers, and metrics and health of each process: docs/getting-started.md
- * has the table. null: any free ports, as DEV_PORT=0 asks.
+ * Assigns ports to the gateways first, then to their operator listeners, ingest, the servers, and the operations port of each process:
+ * docs/getting-started.md has the table.
  *
- * @param setting  of the environment; empty: the default.
- * @throws Error with one line: a DEV_PORT that is none, or a port in use, with its owner and the setting.
+ * @param setting  DEV_PORT; empty: the default.
+ * @returns null for DEV_PORT=0: any free ports.
+ * @throws Error with one line, for an invalid DEV_PORT, and for a port in use, with its owner and the setting.
  */
 export async function devPorts(setting: string, replicas: Readonly<Partial<Record<ServiceName, number>>>): Promise<DevPorts | null> {
   const from = setting === "" ? devPortDefault : Number(setting);

@@ -1,6 +1,6 @@
 /**
- * The processes of `make dev`, started and watched: the first that ends unasked ends all. It runs as a process of its own (scripts/dev.ts),
- * which tells it to stop by a message, or by being gone.
+ * Starts and watches the processes of `make dev`: if one ends unexpectedly, all are stopped. It is a child process of scripts/dev.ts, which
+ * stops it by a message or by its own exit.
  */
 
 import { execFile } from "node:child_process";
@@ -19,10 +19,10 @@ const replicas = { "ip-routing": 2, "asn-prefix": 1, "rdns-resolver": 1, ingest:
 const names = Object.entries(replicas).flatMap(([service, count]) => Array.from({ length: count }, (_, index) => `${service}-${index}`));
 const lastLines = 20;
 const watchIntervalMs = 250;
-/** After this time it says where everything is, though no request was answered. */
+/** Longest wait for an answered request before the welcome text is printed anyway. */
 const answeredMsMax = 30_000;
 
-/** Settings of the developer that reach every service; Node keeps there what it has compiled, which makes the next starts cheaper. */
+/** The developer's settings that every service gets. Node's compile cache makes the next starts cheaper. */
 const passedOn = /^(OTEL_|LOG_LEVEL$|NODE_COMPILE_CACHE$)/;
 
 const stopping = new AbortController();
@@ -36,7 +36,7 @@ const stream = new LineStream({
 
 process.on("message", () => stopping.abort());
 process.on("disconnect", () => stopping.abort());
-// A reader that is gone (`| head`) ends the run, not its order.
+// If the reader of the output is gone (`| head`), stop in order.
 process.stdout.on("error", () => stopping.abort());
 
 let nameserver: Nameserver | null = null;
@@ -57,7 +57,7 @@ try {
   process.stdout.write(await welcome(all, nameserver));
   await untilEnd(all, nameserver);
 } catch (error) {
-  // A stop while it starts makes the start fail.
+  // A stop during the start makes the start fail, which is no fault.
   if (!signal.aborted) fault = error as Error;
 }
 await all?.stop();
@@ -66,7 +66,7 @@ for (const name of names) stream.end(name);
 if (fault === null) process.stdout.write("stopped\n", () => process.exit());
 else tellLast(fault);
 
-/** The reason is the last line, where a developer looks first; what belongs to it stands before. */
+/** Prints the reason as the last line, where a developer looks first, and the details before it. */
 function tellLast({ message }: Error): void {
   const [reason = "", ...details] = message.trimEnd().split("\n");
   process.stdout.write("", () => {
@@ -104,7 +104,7 @@ async function welcome(running: Distributed, { unbound, note }: Nameserver): Pro
   });
 }
 
-/** The first request of a key is the first that writes to a database that has just started, which can take longer than a request may. */
+/** Waits for the first answer. A key's first request writes to a database that has just started, which can take longer than a request may. */
 async function untilAnswered(url: string, key: string): Promise<void> {
   const headers = { authorization: `Bearer ${key}` };
   for (const end = performance.now() + answeredMsMax; performance.now() < end; await sleep(200, undefined, { signal })) {
@@ -115,7 +115,7 @@ async function untilAnswered(url: string, key: string): Promise<void> {
   }
 }
 
-/** By the command line, as a developer would. */
+/** Creates a key with the command line, as a developer would. */
 async function firstKey(env: Readonly<Record<string, string>>): Promise<string> {
   const args = ["--conditions=source", join(root, "services/cli/src/main.ts"), "keys", "create", "--label", "dev", "--json"];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, NODE_NO_WARNINGS: "1", ...env }, signal });
@@ -127,7 +127,7 @@ function howText(end: ServiceEnd | null): string {
   return end.signal === null ? ` with status ${end.code}` : ` by ${end.signal}`;
 }
 
-/** Resolves when a stop is wanted; rejects when a process ended unexpectedly: first line the reason, then its last lines. */
+/** Resolves when a stop is requested. Rejects if a process ends unexpectedly, with the reason, then the last lines of its log. */
 function untilEnd({ nats, mongo, processes }: Distributed, { unbound }: Nameserver): Promise<void> {
   const watched: { name: string; pid: number | null; log(): string; how?(): string }[] = [
     { name: "nats-server", pid: nats.pid, log: () => nats.log() },

@@ -1,11 +1,11 @@
-/** What `make dev` tells once all processes are ready. */
+/** The text that `make dev` prints when all processes are ready. */
 
 export interface Row {
   readonly name: string;
   readonly pid: number | null;
-  /** Where it is reached: a URL, or an address and a port; empty: over NATS only. */
+  /** Its URL, or its address and port; empty: it is reached only over NATS. */
   readonly at: string;
-  /** Where its metrics and health are. */
+  /** URL of its metrics and health. */
   readonly operations: string;
 }
 
@@ -14,16 +14,16 @@ export interface Welcome {
   readonly notes: readonly string[];
   readonly key: string;
   readonly url: string;
-  /** Where operators are served. */
+  /** URL of the operator listener. */
   readonly operatorUrl: string;
-  /** What the command line needs in its environment. */
+  /** Environment that the command line needs. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What the printed request asks about. */
+/** Address in the printed request. */
 export const exampleAddress = "193.0.6.139";
 
-/** Lines for people; the line that begins with `curl` works as it stands. */
+/** Lines for people; the line that begins with `curl` can be run unchanged. */
 export function welcomeText({ rows, notes, key, url, operatorUrl, env }: Welcome): string {
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   return [

@@ -1,4 +1,4 @@
-/** The fenced code blocks of the pages: what tests run, parse or read. */
+/** The fenced code blocks of the pages, which tests run, parse or read. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,21 +10,21 @@ export interface CodeBlock {
   readonly line: number;
   /** The first word after the fence: `sh`, `json`. */
   readonly language: string;
-  /** What follows it: `not-run: keeps the terminal`. */
+  /** The text after the language: `not-run: keeps the terminal`. */
   readonly info: string;
   readonly text: string;
 }
 
 const fence = /^( *)(`{3,})(\S*) *(.*)$/;
 
-/** Every block of every page that is written by hand, in order. */
+/** All blocks of all pages that are written by hand, in order. */
 export function codeBlocks(root: string): CodeBlock[] {
   return sitePages(root)
     .filter((page) => !page.startsWith("docs/api/records/"))
     .flatMap((page) => blocksOf(page, readFileSync(join(root, page), "utf8")));
 }
 
-/** The blocks of one page; the indentation of the fence is taken off each line. */
+/** The blocks of one page, without the indentation of the fence. */
 export function blocksOf(page: string, text: string): CodeBlock[] {
   const blocks: CodeBlock[] = [];
   let open: { readonly line: number; readonly found: RegExpExecArray; readonly lines: string[] } | null = null;

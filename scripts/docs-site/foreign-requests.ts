@@ -1,11 +1,11 @@
-/** Finds what a built site would ask of other hosts. Links that a reader follows are no requests. */
+/** Finds requests to other hosts in a built site. Links that a reader follows are no requests. */
 
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const host = String.raw`["'(\s]*(?:https?:)?//[a-z0-9]`;
 
-/** By file type, what makes a browser ask. */
+/** Texts that make a browser send a request, by file type. */
 const patterns: Readonly<Record<string, RegExp>> = {
   html: new RegExp(
     `<(?:script|link|img|iframe|audio|video|source|object|embed|form)\\b[^>]*?\\b(?:src|srcset|href|data|action)=${host}[^>]*>`,
@@ -15,7 +15,7 @@ const patterns: Readonly<Record<string, RegExp>> = {
   js: new RegExp(`(?:\\bfetch\\(|\\bimport\\(|\\bnew (?:WebSocket|EventSource|Worker)\\()${host}[^)]*`, "gi"),
 };
 
-/** One line per place: the file and what would be asked for. */
+/** @returns a line for each request: the file, and the text that causes it. */
 export function foreignRequests(folder: string): string[] {
   return Object.entries(patterns).flatMap(([type, pattern]) =>
     globSync(`**/*.${type}`, { cwd: folder })

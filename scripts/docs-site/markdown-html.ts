@@ -1,12 +1,12 @@
-/** One Markdown page as HTML without scripts and styles of its own, with what the search index takes from it. */
+/** Renders a Markdown page as HTML without scripts and styles, and extracts the sections for the search index. */
 
 import { createRequire } from "node:module";
 import MarkdownIt from "markdown-it";
 import { anchorOf, unused } from "../citations/markdown.ts";
 
-/** The text below one heading, down to the next. */
+/** The text from one heading to the next. */
 export interface Section {
-  /** Empty for what comes before the first heading. */
+  /** Empty for the text before the first heading. */
   readonly anchor: string;
   readonly title: string;
   readonly level: number;
@@ -19,7 +19,7 @@ export interface PageHtml {
 }
 
 const require = createRequire(import.meta.url);
-/** What is used of highlight.js, whose own types bring in all of a browser's. */
+/** The used part of highlight.js, whose own types include all types of browsers. */
 const highlighter: {
   registerLanguage(name: string, language: unknown): void;
   highlight(text: string, options: { readonly language: string }): { readonly value: string };
@@ -44,7 +44,7 @@ const markdown = new MarkdownIt({
   },
 });
 
-// What can be wider than the page scrolls by itself, by keyboard too.
+// Elements that can be wider than the page scroll separately, also with the keyboard.
 const rules = markdown.renderer.rules;
 rules.table_open = () => '<div class="wide" tabindex="0"><table>\n';
 rules.table_close = () => "</table></div>\n";
@@ -52,11 +52,11 @@ const plainFence = rules.fence;
 rules.fence = (tokens, index, options, env, self) =>
   (plainFence?.(tokens, index, options, env, self) ?? "").replace("<pre>", '<pre tabindex="0">');
 
-/** Comments are for those who edit the file. */
+/** Comments, which are for editors of the file and are not rendered. */
 const comment = /^<!--[\s\S]*?-->\n?/gm;
 
 /**
- * @param link  where a link or an image of the page leads on the site; null: nowhere, and only its text stays.
+ * @param link  returns the target on the site for a link or an image of the page; null: there is none, and only the text is rendered.
  */
 export function pageHtml(text: string, link: (href: string) => string | null): PageHtml {
   const tokens = markdown.parse(text.replaceAll(comment, ""), {});
@@ -88,7 +88,7 @@ function plainText(token: Token | undefined): string {
   return (token?.children ?? []).map(({ content }) => content).join("");
 }
 
-/** By a class, as the site's policy forbids styles in attributes. */
+/** Aligns a cell with a class, because the site's policy forbids style attributes. */
 function setAlignment(token: Token): void {
   const alignment = /right|center/.exec(String(token.attrGet("style") ?? ""))?.[0];
   token.attrs = alignment === undefined ? null : [["class", alignment]];

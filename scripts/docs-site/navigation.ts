@@ -1,4 +1,4 @@
-/** The navigation of the documentation site, from the pages that are there: a page that is added is found without a list. */
+/** The navigation of the documentation site. It finds the pages by globs, so that a new page need not be added to a list. */
 
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -16,12 +16,12 @@ export interface NavigationGroup {
 
 interface Group {
   readonly text: string;
-  /** Globs from the repository's root. Pages that come first are listed in their order, the others by path. */
+  /** Globs from the repository's root. Their order is the order of the pages; pages of one glob are sorted by path. */
   readonly pages: readonly string[];
   readonly collapsed?: boolean;
 }
 
-/** In the order of the navigation. A page belongs to the first group that has it. */
+/** Groups in the order of the navigation. A page belongs to the first group that contains it. */
 const groups: readonly Group[] = [
   { text: "Start", pages: ["README.md", "docs/getting-started.md", "docs/concepts.md", "docs/comparison.md", "samples/README.md"] },
   { text: "Guides", pages: ["docs/guides/*.md"] },
@@ -48,10 +48,10 @@ const groups: readonly Group[] = [
   { text: "More", pages: ["docs/**/*.md", "*.md", "**/README.md"], collapsed: true },
 ];
 
-/** Folders whose pages are not ours, or are made by a run. */
+/** Folders whose pages are from others, or are written by a run. */
 const skipped = ["node_modules", "dist", "fixtures", ".netfacts"];
 
-/** The sidebar: every page of the site once, under its title. */
+/** The sidebar: each page of the site once, with its title. */
 export function navigation(root: string): NavigationGroup[] {
   const listed = new Set<string>();
   return groups.flatMap(({ text, pages, collapsed = false }) => {
@@ -61,7 +61,7 @@ export function navigation(root: string): NavigationGroup[] {
   });
 }
 
-/** Paths of the pages that the site has, sorted. */
+/** Paths of all pages of the site, sorted. */
 export function sitePages(root: string): string[] {
   return [...new Set(groups.flatMap(({ pages }) => pages.flatMap((glob) => pagesOf(root, glob))))].sort();
 }
@@ -70,7 +70,7 @@ function pagesOf(root: string, glob: string): string[] {
   return globSync(glob, { cwd: root, exclude: (path) => path.split("/").some((part) => skipped.includes(part)) }).sort();
 }
 
-/** The first heading; a decision keeps its number. */
+/** The text of the first heading, with the number of a decision. */
 function titleOf(root: string, path: string): string {
   const title = /^# (.+)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1]?.replaceAll("`", "") ?? basename(path, ".md");
   const number = /^docs\/decisions\/(\d{4})-/.exec(path)?.[1];
@@ -78,8 +78,8 @@ function titleOf(root: string, path: string): string {
 }
 
 /**
- * What a link of a page leads to in the repository, from the root: a file, of a folder its README or else its first page. Null for what is
- * not in the repository, and for folders without pages.
+ * The file that a link of a page leads to, from the repository's root: for a folder its README, else its first page. Null for targets outside
+ * the repository, and for folders without pages.
  */
 export function linkedFile(root: string, page: string, href: string): string | null {
   if (/^([a-z][a-z0-9+.-]*:|#)/i.test(href)) return null;
@@ -91,7 +91,7 @@ export function linkedFile(root: string, page: string, href: string): string | n
   return pages.find((inside) => basename(inside) === "README.md") ?? pages[0] ?? null;
 }
 
-/** Path of a page on the site: `/docs/concepts` of `docs/concepts.md`, `/docs/services/ingest/` of `services/ingest/README.md`. */
+/** Path of a page on the site: `docs/concepts.md` → `/docs/concepts`, `services/ingest/README.md` → `/docs/services/ingest/`. */
 export function linkOf(path: string): string {
   const page = path.startsWith("docs/") ? path.slice("docs/".length) : path;
   return `/docs/${basename(page) === "README.md" ? page.slice(0, -"README.md".length) : page.slice(0, -".md".length)}`;

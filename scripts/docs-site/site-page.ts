@@ -1,9 +1,9 @@
-/** The frame of each page of the documentation site: navigation, search, what is on the page, and the pages before and after. */
+/** The frame of each page of the documentation site: navigation, search, headings of the page, and links to the previous and the next page. */
 
 import type { PageHtml } from "./markdown-html.ts";
 import type { NavigationGroup } from "./navigation.ts";
 
-/** Where the site is served; its links begin with it. */
+/** Path at which the site is served; its links begin with it. */
 export const siteBase = "/docs/";
 
 export interface SitePage extends PageHtml {
@@ -16,7 +16,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/** A shorter list of headings helps nobody. */
+/** A page with fewer headings has no list of them, because it would not help. */
 const outlineMin = 3;
 
 export function sitePageHtml({ link, title, html, sections }: SitePage, groups: readonly NavigationGroup[]): string {

@@ -1,6 +1,6 @@
 /**
  * Builds the documentation site: the repository's Markdown pages as plain HTML files in `docs/dist`, which the gateway serves at `/docs/`.
- * Nothing is done when the files are those of the sources.
+ * Does nothing if the sources have not changed.
  */
 
 import { createHash } from "node:crypto";
@@ -16,13 +16,13 @@ import { type SitePage, siteBase, sitePageHtml } from "./site-page.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** What the gateway reads, from the repository's root and from that of a bundle. */
+/** Folder that the gateway reads, from the root of the repository and of a bundle. */
 export const docsSite = "docs/dist";
-/** Files that a reader can use without the repository. */
+/** Types of linked files that are copied to the site, because a reader can use them without the repository. */
 const broughtAlong = new Set([".json", ".yaml", ".webp", ".png", ".svg"]);
-/** Reads the index in the browser. */
+/** Script that searches the index in the browser. */
 const searchScript = "services/console/src/docs/search.ts";
-/** In the site: what it was built of. */
+/** File of the site that says from which sources it was built. */
 const builtFile = "built.json";
 
 /** One section of a page. */
@@ -37,15 +37,15 @@ interface SearchEntry {
 const searchOptions = { fields: ["title", "page", "text"], storeFields: ["page", "title"] } satisfies Options<SearchEntry>;
 
 interface Built {
-  /** SHA-256 over the sources. */
+  /** SHA-256 of the sources. */
   readonly sources: string;
-  /** Files that pages link to and that are no pages, such as openapi.json, from the repository's root. The site brings them along. */
+  /** Linked files that are not pages, such as openapi.json, from the repository's root. They are copied to the site. */
   readonly files: readonly string[];
-  /** Modules in its script, from the repository's root. */
+  /** Paths of the modules in its script, from the repository's root. */
   readonly inputs: readonly string[];
 }
 
-/** @returns the modules in the script of the site, from the repository's root. */
+/** @returns paths of the modules in the script of the site, from the repository's root. */
 export async function buildDocs(): Promise<readonly string[]> {
   const built = await readFile(join(root, docsSite, builtFile), "utf8").catch(() => null);
   if (built !== null) {
@@ -106,7 +106,7 @@ async function writeSite(folder: string): Promise<Omit<Built, "sources">> {
   return { files: [...files].sort(), inputs: Object.keys(metafile.inputs) };
 }
 
-/** Where a link of a page leads on the site; null: nowhere, as for sources, which the site has not. */
+/** Target of a page's link on the site; null: the site does not have it, for example a source file. */
 function siteLink(page: string, href: string, pages: readonly string[], files: Set<string>): string | null {
   if (/^([a-z][a-z0-9+.-]*:|#)/i.test(href)) return href;
   const target = linkedFile(root, page, href);

@@ -1,14 +1,14 @@
-/** What every container image says of itself. The Dockerfile says the same, and a test compares the two. */
+/** The configuration of every container image. The Dockerfile has the same, and a test compares the two. */
 
 /** The user `nonroot` of common base images. */
 export const uid = 65_532;
 
-/** From the root of the image. */
+/** Folders of the image. */
 export const folders = {
   app: "/app",
   /** Node's compile cache. */
   compiled: "/app/compiled",
-  /** What a program writes: state of ingest and of the one-process form. A volume. */
+  /** Volume for the state of ingest and of the one-process form. */
   data: "/data",
   node: "/usr/local/bin/node",
 } as const;
@@ -24,7 +24,7 @@ export const environment: Readonly<Record<string, string>> = {
 
 export const entrypoint = [folders.node, `${folders.app}/netfacts.js`];
 
-/** Of the image, as the OCI names them. */
+/** Labels of the image, with the names of the OCI. */
 export function labels(version: string, revision: string): Readonly<Record<string, string>> {
   const of = "org.opencontainers.image";
   return {

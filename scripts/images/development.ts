@@ -1,6 +1,6 @@
 /**
- * The program of the image for development (Dockerfile, stage `development`). It runs a service from its sources, and again when one of them changes.
- * Its first argument selects the service; with `cli` it runs the command line once. `INSPECT=host:port` opens Node's inspector in the service.
+ * The program of the image for development (Dockerfile, stage `development`). It runs a service from its sources, and restarts it when a source
+ * changes. Its first argument selects the service; `cli` runs the command line once. `INSPECT=host:port` opens Node's inspector in the service.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -10,16 +10,16 @@ import { basename, join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "../..");
 const mounted = ["libs", "services"] as const;
-/** One change can be many files. */
+/** Wait after a changed file, in ms: one change can write many files. */
 const settleMs = 200;
-/** A process at a breakpoint does not hear a signal. */
+/** Time until a process is killed that does not stop, for example at a breakpoint. */
 const stopMsMax = 15_000;
-/** What ended by itself may have missed a server that is there later. */
+/** Time until a service that ended by itself is restarted: it may have needed a server that was not running yet. */
 const retryMs = 15_000;
 
 const [name = "", ...args] = process.argv.slice(2);
 
-/** Volumes over the folders of sources are empty at first. What is copied there later stays when the container is restarted. */
+/** Fills the volumes over the folders of sources, which are empty at first. Files that are copied there later survive a restart of the container. */
 function fillVolumes(): void {
   for (const folder of mounted) {
     const done = join(root, folder, ".filled");
@@ -47,8 +47,8 @@ function runOnce(): void {
 }
 
 /**
- * Calls back for each change below the folders. Folders are watched and not files: a file that is replaced, as tar does, is another one, and Node's
- * own `--watch` hears only of the first replacement.
+ * Calls `onChange` for each change below the folders. It watches folders instead of files: tar replaces a file by a new one, and Node's own `--watch`
+ * notices only the first replacement.
  */
 function watchFolders(folders: readonly string[], onChange: (path: string) => void): void {
   const watchers = new Map<string, FSWatcher>();
@@ -59,7 +59,7 @@ function watchFolders(folders: readonly string[], onChange: (path: string) => vo
   const add = (folder: string): void => {
     if (!watchers.has(folder)) {
       const watcher = watch(folder, (event, file) => {
-        // So it reports its own end; a folder of the same name may follow.
+        // The folder was removed. A new folder of the same name may follow.
         if (event === "rename" && file === basename(folder)) forget(folder);
         addAll();
         onChange(join(folder, file ?? ""));
@@ -74,14 +74,14 @@ function watchFolders(folders: readonly string[], onChange: (path: string) => vo
     try {
       for (const folder of folders) add(folder);
     } catch (error) {
-      // A folder that was removed meanwhile: the one above reports it.
+      // A folder was removed meanwhile. The watcher of its parent reports this.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   };
   addAll();
 }
 
-/** Ends by a signal, after the service. */
+/** Runs the service until a signal comes, and exits after the service. */
 function runAndWatch(): void {
   const { INSPECT: inspect } = process.env;
   let child: ChildProcess | null = null;

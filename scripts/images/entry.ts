@@ -1,4 +1,4 @@
-/** The program of the container image: its first argument selects the service, or `cli` the command line, whose arguments follow. */
+/** The program of the container image. Its first argument selects the service; `cli` selects the command line, whose arguments follow. */
 
 import { constants } from "node:os";
 

@@ -1,4 +1,4 @@
-/** The shared libraries of a program, copied to where a container's loader looks. */
+/** Copies the shared libraries of a program to where a container's loader looks for them. */
 
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, realpath } from "node:fs/promises";
@@ -8,9 +8,9 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /**
- * Copies what `ldd` names to the same paths below `root`. Libraries that only `LD_LIBRARY_PATH` leads to are put beside the C library.
+ * Copies the libraries that `ldd` lists to the same paths below `root`. Libraries that are found only by `LD_LIBRARY_PATH` go beside the C library.
  *
- * @param env  `LD_LIBRARY_PATH`, for a program that came with libraries.
+ * @param env  `LD_LIBRARY_PATH` of a program that has its own libraries.
  */
 export async function copyLibraries(program: string, root: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
   const { stdout } = await run("ldd", [program], { env: { PATH: process.env.PATH, ...env } }).catch((error: { stderr?: string }) => {

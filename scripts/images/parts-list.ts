@@ -1,4 +1,4 @@
-/** Lists of parts (SBOM) in the form of CycloneDX, made of npm's. */
+/** Lists of parts (SBOM) in CycloneDX format, made from npm's list. */
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -13,7 +13,7 @@ export interface Part {
   readonly name: string;
   readonly version: string;
   readonly purl: string;
-  /** `excluded`: not in what runs. */
+  /** `excluded`: not needed at run time. */
   scope?: "required" | "optional" | "excluded";
   properties?: readonly { readonly name: string; readonly value: string }[];
 }
@@ -23,15 +23,15 @@ export interface PartsList {
   dependencies?: { readonly ref: string; dependsOn?: string[] }[];
 }
 
-/** Everything that the lockfile names, development tools included. Cost: one run of npm, without the network. */
+/** All packages of the lockfile, with development tools. Cost: one run of npm, without the network. */
 export async function readPartsList(root: string): Promise<PartsList> {
-  // `--omit=dev` would also leave out what one of our packages needs at run time and another one only in its tests.
+  // `--omit=dev` would also omit a package that one of ours needs at run time if another of ours needs it only in tests.
   const args = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--package-lock-only", "--loglevel=error"];
   const { stdout } = await run("npm", args, { cwd: root, maxBuffer: bytesMax });
   return JSON.parse(stdout) as PartsList;
 }
 
-/** Leaves only these parts, and what they need among themselves. */
+/** Removes all other parts, and dependencies on them. */
 export function keepParts(list: PartsList, kept: ReadonlySet<string>): void {
   list.components = list.components.filter((part) => kept.has(part["bom-ref"]));
   const refs = new Set(list.components.map((part) => part["bom-ref"]));
@@ -40,7 +40,7 @@ export function keepParts(list: PartsList, kept: ReadonlySet<string>): void {
     .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }));
 }
 
-/** Says of each part whether it is in what runs: npm's own word on it is wrong where two of our packages need a part for different ends. */
+/** Marks whether each part is needed at run time. npm's own mark is wrong if one of our packages needs the part at run time, another in tests. */
 export function markRuntime(list: PartsList, runtime: ReadonlySet<string>): void {
   for (const part of list.components) {
     part.scope = runtime.has(part["bom-ref"]) ? "required" : "excluded";

@@ -1,13 +1,13 @@
-/** The packages of a lockfile that programs need at run time, and which of their files. */
+/** Selects the packages of a lockfile that programs need at run time, and the needed files of these. */
 
 import { cp, readdir, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, sep } from "node:path";
 
 interface LockedPackage {
   readonly version?: string;
-  /** Where it stands under another name. */
+  /** Its real name, if it is installed under another one. */
   readonly name?: string;
-  /** One of our own, which is elsewhere. */
+  /** A link to one of our own packages. */
   readonly link?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -15,14 +15,14 @@ interface LockedPackage {
 
 export type LockedPackages = Readonly<Record<string, LockedPackage>>;
 
-/** What the lockfile says of each folder with a package, by the folder's path. */
+/** The packages of the lockfile, by the paths of their folders. */
 export async function lockedPackages(root: string): Promise<LockedPackages> {
   return (JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as { packages: LockedPackages }).packages;
 }
 
 /**
- * Folders of the named packages and of all that they need, each after `node_modules/`, sorted. A name that ends in `/*` is every package
- * of that scope on which one of our own packages depends. Packages of types alone are left out.
+ * Folders of the named packages and of their dependencies, as paths after `node_modules/`, sorted. A name that ends in `/*` is every package
+ * of that scope on which one of our own packages depends. Packages that have only types are left out.
  */
 export function closureOf(locked: LockedPackages, names: readonly string[]): string[] {
   const needed = new Set(ownPackages(locked).flatMap(([, { dependencies = {} }]) => Object.keys(dependencies)));
@@ -34,7 +34,7 @@ export function closureOf(locked: LockedPackages, names: readonly string[]): str
   );
 }
 
-/** The same for all that our packages need at run time, each from where it needs them. */
+/** The same for all dependencies of our packages at run time, each resolved from the folder of its package. */
 export function runtimePackages(locked: LockedPackages): string[] {
   const needed = ownPackages(locked).flatMap(([from, { dependencies = {} }]) => Object.keys(dependencies).map((name) => ({ name, from })));
   return reached(
@@ -73,7 +73,7 @@ function reached(locked: LockedPackages, starts: readonly { readonly name: strin
   return [...found].sort();
 }
 
-/** Where Node finds the package from a folder: there, or in a folder above. Null for an optional one that is not in the lockfile. */
+/** The path where Node finds a package from a folder: below it, or below a parent. Null for an optional package that is not in the lockfile. */
 function placeOf(locked: LockedPackages, name: string, from: string): string | null {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
     const path = `${folder === "" ? "" : `${folder}/`}node_modules/${name}`;
@@ -86,7 +86,7 @@ function isTypesOnly(name: string): boolean {
   return name.startsWith("@types/") || name === "undici-types" || name === "openapi-types";
 }
 
-/** Read at run time; `.css` and the like are those of the reference page. */
+/** Types of files that are read at run time; `.css` and the like are for the reference page. */
 const extensions = new Set([".js", ".cjs", ".mjs", ".json", ".node", ".wasm", ".proto", ".css", ".html", ".png", ".svg"]);
 const foldersLeftOut = new Set([
   "node_modules",
@@ -102,7 +102,7 @@ const foldersLeftOut = new Set([
 ]);
 const licenceFile = /^(licen[cs]e|copying|notice)/i;
 
-/** Copies what a package needs at run time, with its licence; not its tests, types and source maps. */
+/** Copies the files of a package that are needed at run time, and its licence, but no tests, types and source maps. */
 export async function copyPackage(from: string, to: string): Promise<void> {
   await cp(from, to, {
     recursive: true,
@@ -116,7 +116,7 @@ export async function copyPackage(from: string, to: string): Promise<void> {
   });
 }
 
-/** The texts of a package's licence and notices; empty when it has no such file. */
+/** The texts of a package's licence and notices; empty if it has no such file. */
 export async function licenceTexts(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries

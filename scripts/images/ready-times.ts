@@ -1,4 +1,4 @@
-/** How long each service of a tree takes from the start of its process until its health port listens. */
+/** Measures the time from the start of a service's process until its health port listens. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ export interface ReadyTime {
   readonly status: number | null;
 }
 
-/** Neither NATS nor a database is there: a service answers its probes before it has them, and stops at once. */
+/** NATS and the database are missing: a service answers probes without them, and stops at once. */
 export async function readyTime(tree: string, service: string, settings: Readonly<Record<string, string>> = {}): Promise<ReadyTime> {
   const port = await freePort();
   const started = performance.now();

@@ -23,11 +23,11 @@ const run = promisify(execFile);
 export interface TreeOptions {
   /** The repository. */
   readonly root: string;
-  /** Becomes the root of the image's files; what is there is removed. */
+  /** Folder that becomes the root of the image's files; its previous content is removed. */
   readonly to: string;
-  /** The Node that is copied and that fills the compile cache. Default: the one that runs. */
+  /** Path of the Node that is copied and that fills the compile cache. Default: the running one. */
   readonly node?: string;
-  /** Whether Node's compile cache is filled. Default: true. */
+  /** Whether to fill Node's compile cache. Default: true. */
   readonly compiled?: boolean;
 }
 
@@ -55,14 +55,14 @@ export async function assembleTree({ root, to, node = process.execPath, compiled
   await copyFile(node, program);
   await chmod(program, 0o755);
   await mkdir(join(to, folders.data), { recursive: true });
-  // Whichever user a cluster selects may write there; where the root file system is read-only, a volume stands there.
+  // Any user that a cluster selects may write there. If the root file system is read-only, a volume is mounted there.
   await chmod(join(to, folders.data), 0o1777);
   await mkdir(join(to, folders.compiled), { recursive: true });
   if (compiled) await fillCompileCache(to, program);
   return packages.map((path) => identity(path, locked));
 }
 
-/** Folders of the packages whose files are in the bundle. */
+/** Folders of the packages that have files in the bundle. */
 function bundledPackages(inputs: readonly string[], locked: LockedPackages): string[] {
   return inputs.flatMap((path) => {
     const found = /^((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
@@ -80,7 +80,7 @@ async function licencesOf(root: string, packages: readonly string[], locked: Loc
   return `${parts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
 }
 
-/** What is in the image and nothing else. */
+/** The list of exactly the parts in the image. */
 async function partsOfImage(root: string, packages: readonly string[], locked: LockedPackages, node: string): Promise<string> {
   const list = await readPartsList(root);
   keepParts(list, new Set([...packages.map((path) => identity(path, locked)), ...ownIdentities(locked)]));
@@ -90,8 +90,8 @@ async function partsOfImage(root: string, packages: readonly string[], locked: L
 }
 
 /**
- * Starts each program with a setting that it refuses: it has loaded its code by then. Node keeps compiled code by the number of the user,
- * which is the image's afterwards.
+ * Starts each service with an invalid setting, and the command line with `--version`: both end after they have loaded their code. Node stores
+ * compiled code in a folder named after the user's number, which is renamed to the number of the image's user.
  */
 async function fillCompileCache(to: string, program: string): Promise<void> {
   const cache = join(to, folders.compiled);

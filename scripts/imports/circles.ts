@@ -1,6 +1,6 @@
-/** Circles in a graph of names. */
+/** Finds circles in a graph of names. */
 
-/** Each circle once, as the names on it, the first repeated at the end; empty when there is none. */
+/** Each circle once, as a list of its names with the first one repeated at the end; empty if there is none. */
 export function findCircles(edges: ReadonlyMap<string, Iterable<string>>): string[][] {
   const circles: string[][] = [];
   const done = new Set<string>();

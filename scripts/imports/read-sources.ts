@@ -1,4 +1,4 @@
-/** The packages of the repository, their source files and what those import. */
+/** Reads the packages of the repository, their source files, and the imports of these. */
 
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ export interface Import {
   readonly specifier: string;
   /** From 1. */
   readonly line: number;
-  /** `import type`: gone when the program runs. */
+  /** `import type`, which does not exist at run time. */
   readonly typeOnly: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Sources {
   readonly packages: readonly Package[];
   /** Files outside packages: scripts, benchmarks, end-to-end tests. */
   readonly others: readonly SourceFile[];
-  /** Of the root, which serve the tests of every package. */
+  /** Development dependencies of the root, which the tests of all packages use. */
   readonly devDependencies: readonly string[];
 }
 
@@ -43,13 +43,13 @@ interface Manifest {
   readonly devDependencies?: Record<string, string>;
 }
 
-/** Biome keeps every statement at the start of its line; clauses hold names, braces and commas only. */
+/** Biome puts each statement at the start of a line. Clauses have only names, braces and commas. */
 const statement = /^(?:import|export)\s+(type\s+)?(?:[\w$\s{},*]*?\sfrom\s+)?"([^"]+)"/gm;
 const dynamic = /^(?!\s*(?:\*|\/\/)).*?\bimport\(\s*"([^"]+)"/gm;
-/** Files of a package that are read and not run. */
+/** Files of packages that are read instead of run. */
 const resolved = /^(?!\s*(?:\*|\/\/)).*?\brequire\.resolve\("([^"]+)"/gm;
 
-/** What a source text imports, in its order. */
+/** The imports of a source text, in order. */
 export function readImports(text: string): Import[] {
   const lineAt = (index: number): number => text.slice(0, index).split("\n").length;
   const found = [
@@ -70,7 +70,7 @@ export async function readSources(root: string): Promise<Sources> {
   return { packages, others, devDependencies: Object.keys(devDependencies ?? {}) };
 }
 
-/** The file that a relative import means, from the repository's root; null for a package. */
+/** The file of a relative import, from the repository's root; null for a package. */
 export function importedPath(file: SourceFile, specifier: string): string | null {
   return specifier.startsWith(".")
     ? relative("/", resolve("/", dirname(file.path), specifier))

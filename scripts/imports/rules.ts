@@ -1,10 +1,10 @@
-/** The import rules of docs: who may import whom. Each rule turns sources into lines that say what breaks it, and where. */
+/** The import rules of docs/design/architecture.md. Each rule returns a line for each violation, with its place. */
 
 import { isBuiltin } from "node:module";
 import { findCircles } from "./circles.ts";
 import { type Import, importedPath, type Package, packageName, type SourceFile, type Sources } from "./read-sources.ts";
 
-/** Lower may use upper, never the other way. */
+/** A library may import only those above it. */
 export const libOrder = [
   "address",
   "contracts",
@@ -25,11 +25,11 @@ export const libOrder = [
 
 interface SoleImporter {
   readonly folder: string;
-  /** The only files of `src` that import it; absent: all may. */
+  /** The only files of `src` that may import it; absent: all may. */
   readonly sources?: readonly string[];
 }
 
-/** Packages behind one module of ours, so that a successor or another setting is one change away. */
+/** Packages that only one folder may import, so that a replacement or another setting needs a change in one place. */
 const soleImporters = new Map<string, SoleImporter>([
   [
     "nats",
@@ -39,21 +39,21 @@ const soleImporters = new Map<string, SoleImporter>([
   ["fast-check", { folder: "test/support" }],
 ]);
 
-/** Folders of `libs/messaging/src` that know their broker: nothing outside of them imports them. */
+/** Folders of `libs/messaging/src` that depend on a broker. Files outside of them may not import them. */
 const brokers = /^libs\/messaging\/src\/(nats)\//;
 
-/** What would make the pure part of a service do I/O or know its framework. `node:net` stays for what it says of addresses. */
+/** Modules that do I/O or belong to a framework, which `domain/` may not import. `node:net` is allowed for its functions on addresses. */
 const impure =
   /^(fastify|@fastify\/.*|nats|mongodb|pino|node:(fs|http|https|http2|dgram|dns|tls|child_process|sqlite|worker_threads)(\/.*)?)$/;
 
-/** What `libs/runtime/src/telemetry.ts` starts before, directly or through others. */
+/** Modules that `libs/runtime/src/telemetry.ts` may not import, directly or through others, because it must start before them. */
 const lateModules = ["pino", "prom-client", "fastify"];
 
 interface Found extends Import {
   readonly file: SourceFile;
 }
 
-/** Every breach, sorted by place. */
+/** All violations, sorted by place. */
 export function findBreaches(sources: Sources): string[] {
   const rules = [
     serviceToService,
@@ -83,7 +83,7 @@ function sourceFiles({ folder, files }: Package): SourceFile[] {
   return files.filter(({ path }) => path.startsWith(`${folder}/src/`));
 }
 
-/** Imports of one package of ours by another. */
+/** Imports of one of our packages by another. */
 function* crossings({ packages }: Sources): Generator<{ from: Package; to: Package; found: Found }> {
   const byName = new Map(packages.map((each) => [each.name, each]));
   for (const from of packages) {
@@ -125,7 +125,7 @@ function* outOfPackage({ packages }: Sources): Generator<string> {
     for (const found of importsOf(files)) {
       const path = importedPath(found.file, found.specifier);
       if (path === null || path.startsWith(`${folder}/`)) continue;
-      // Tests share their oracles, servers and samples.
+      // Tests share oracles, servers and samples.
       if (/(^|\/)test\/|^samples\//.test(path) && !found.file.path.startsWith(`${folder}/src/`)) continue;
       yield at(found, `reaches out of its package: ${found.specifier}`);
     }
@@ -180,7 +180,7 @@ function* packageCircles(sources: Sources): Generator<string> {
   for (const circle of findCircles(edges)) yield `${circle[0]}: packages import each other in a circle: ${circle.join(" → ")}`;
 }
 
-/** Instrumentation must be there before what it instruments is loaded. */
+/** Instrumentation must be loaded before the modules that it instruments. */
 function* telemetryFirst({ packages }: Sources): Generator<string> {
   const files = new Map(packages.flatMap((each) => each.files).map((file) => [file.path, file]));
   const waiting = ["libs/runtime/src/telemetry.ts"];
