@@ -1,7 +1,7 @@
 /**
- * `make pictures`: draws each dashboard into docs/operations/dashboards, from a run of some minutes of the services under load. One copy
- * of ip-routing is killed and started again, and the database is away for ten seconds: the pictures show it. Needs what
- * test/observability needs, and a Chromium.
+ * `make pictures`: draws each dashboard into docs/operations/dashboards, from a run of the services under load for some minutes. The pictures
+ * show two faults: a copy of ip-routing is killed and restarted, and the database is frozen for ten seconds. Needs the programs that
+ * test/observability needs, and Chromium.
  */
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { webpOf } from "./pictures/webp.ts";
 const root = resolve(import.meta.dirname, "..");
 const folder = join(root, "docs/operations/dashboards");
 const scrapeSeconds = 2;
-/** Recorded and evaluated every few seconds, with the windows that operators have. */
+/** Interval in s at which operators evaluate the rules. The run evaluates them every 2 s, with the same windows. */
 const evaluationSeconds = 30;
 
 async function main(): Promise<void> {
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** What happens until then: new versions of sources all the time, and two faults. */
+/** Publishes new versions of sources until a time, and causes two faults. */
 async function happen({ all, world }: WatchedSystem, to: number): Promise<void> {
   const seconds = to - Date.now() / 1_000;
   let turn = 0;
@@ -83,7 +83,7 @@ async function happen({ all, world }: WatchedSystem, to: number): Promise<void> 
   clearInterval(sources);
 }
 
-/** Of all queries of a panel. Values that are no number, such as a quantile of nothing, are left out, as in Grafana. */
+/** The series of all queries of a panel. Values that are not numbers, such as a quantile of nothing, are left out, as in Grafana. */
 async function seriesOf({ prometheus }: WatchedSystem, { targets = [] }: PanelFile, from: number, to: number): Promise<Series[]> {
   const found: Series[] = [];
   for (const { expr, legendFormat } of targets) {

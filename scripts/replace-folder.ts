@@ -1,8 +1,8 @@
-/** Puts a folder of built files in the place of the last one. */
+/** Replaces a folder of built files by a new one. */
 
 import { chmod, rename, rm } from "node:fs/promises";
 
-/** Another process may do the same at the same time: either's files are right. */
+/** Another process may do the same at the same time: the files of both are right. */
 export async function replaceFolder(work: string, place: string): Promise<void> {
   await chmod(work, 0o755);
   const old = `${work}.old`;

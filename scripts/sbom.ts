@@ -1,4 +1,4 @@
-/** `make sbom`: the parts of the whole source tree as CycloneDX, in dist/netfacts.cdx.json. */
+/** `make sbom`: writes the parts of the whole source tree as CycloneDX to dist/netfacts.cdx.json. */
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";

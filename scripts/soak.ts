@@ -1,6 +1,6 @@
 /**
- * `make soak MINUTES=60`: both forms under polite load that never repeats, and beside it every abuse that we know, from addresses of their
- * own. Memory, files, timers, sockets, subscriptions and disk must stay flat, and polite callers must get right answers and no refusals.
+ * `make soak MINUTES=60`: runs both forms under polite load that never repeats, and under every known abuse, each from its own address. Memory,
+ * files, timers, sockets, subscriptions and disk must not grow. Polite callers must get right answers and almost no refusals.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
@@ -21,14 +21,14 @@ const minutes = Number(process.env.MINUTES ?? 60);
 const stepsPerSecond = Number(process.env.RATE ?? 150);
 const abuse = process.env.ABUSE ?? "1";
 const sampleMs = 5_000;
-/** A collection stops a process for some 0.1 s. In three quarters of the minute in which texts of answers are forgotten, to meet all their ages. */
+/** Interval of garbage collections, each of which stops a process for some 0.1 s. Cached texts live for a minute; 45 s samples all their ages. */
 const liveHeapMs = Math.min(45_000, Math.max(sampleMs, (minutes * 60_000) / 24));
 const workers = 24;
-/** Before the abuse begins: a tenth of the time, and no longer than this. */
+/** Longest time before the abuse begins, in ms. Otherwise it is a tenth of the run. */
 const quietMsMax = 120_000;
-/** Its log is rotated within minutes, so that its bound is met. */
+/** Small, so that the log of the one-process form is rotated within minutes and its limit is tested. */
 const logBytesMax = 1 << 20;
-// Fewer samples than in half a minute tell nothing.
+// Less than half a minute has too few samples.
 if (!(minutes >= 0.5 && minutes <= 24 * 60)) throw new Error("MINUTES must be a number from 0.5 to 1440 (one day)");
 if (!(stepsPerSecond > 0)) throw new Error("RATE must be a number greater than 0");
 if (abuse !== "0" && abuse !== "1") throw new Error("ABUSE must be 0 or 1");
@@ -39,7 +39,7 @@ interface Watched {
   readonly samples: Partial<Sample>[];
 }
 
-/** Takes a sample of each now and then. Rejects when one does not tell. */
+/** Samples each source at intervals. Rejects if a sample fails. */
 async function watch(watched: readonly Watched[], everyMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (const { sample, samples } of watched) samples.push(await sample());
@@ -47,7 +47,7 @@ async function watch(watched: readonly Watched[], everyMs: number, signal: Abort
   }
 }
 
-/** @returns what it is answered, once it is told to stop. */
+/** Starts the abuse. `stop` resolves with its tally. */
 function startAbuse(targets: readonly AbusedTarget[]): { readonly child: ChildProcess; stop(): Promise<AbuseTally> } {
   const execArgv = ["--conditions=source", "--no-warnings"];
   const child = fork(join(import.meta.dirname, "soak/abuser.ts"), [JSON.stringify(targets)], { execArgv });
@@ -128,7 +128,7 @@ try {
   const [quiet, tally] = [emptyTally(), emptyTally()];
   const quietMs = abuse === "1" ? Math.min(quietMsMax, minutes * 6_000) : 0;
   console.log(`${minutes} minutes at up to ${stepsPerSecond} steps a second, ${abuse === "1" ? "with" : "without"} abuse`);
-  // Either ends the other: load that nobody watches, and a watch of what has ended, tell nothing.
+  // The load and the watch stop each other: one without the other proves nothing.
   const ending = new AbortController();
   const untilMs = performance.now() + minutes * 60_000;
   let abuseTally: AbuseTally = {};
@@ -168,7 +168,7 @@ try {
   const wrong = quiet.wrong.size + tally.wrong.size;
   const unfair = isUnfair(sumsOf(quiet), sumsOf(tally));
   const sums = { minutes, leaks, wrong, unfair, polite: of(tally), ...(quietMs > 0 && { quiet: of(quiet) }) };
-  // How long this process, which hardly works, was kept from its work: what the machine does to everybody.
+  // The largest delay of this process, which is mostly idle: it shows how busy the machine is for all processes.
   const late_ms_max = Math.round(lateness.max / 1e6);
   console.log(JSON.stringify({ ...sums, load_average: Math.round(load * 10) / 10, late_ms_max }));
   process.exitCode = leaks === 0 && wrong === 0 && !unfair ? 0 : 1;

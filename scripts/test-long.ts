@@ -1,6 +1,6 @@
 /**
- * `make test-long`: every test with all inputs of each property, from new seeds, and then the soak, which counts as one test. Arguments are
- * those of `make test`; with any, there is no soak.
+ * `make test-long`: runs all tests with all inputs of each property, from new seeds, and then the soak, which counts as one test. Takes the
+ * arguments of `make test`; if there are any, the soak is not run.
  */
 
 import { spawnSync } from "node:child_process";
@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), "netfacts-test-long-"));
 const countPath = join(folder, "count");
 const args = process.argv.slice(2);
 
-/** Whether the script ended well. */
+/** Runs a script. @returns whether it succeeded. */
 function run(script: string, ...options: string[]): boolean {
   const node = ["--conditions=source", "--disable-warning=ExperimentalWarning", join(import.meta.dirname, script), ...options];
   const { status } = spawnSync(process.execPath, node, { stdio: "inherit", env: { ...process.env, TEST_COUNT: countPath } });

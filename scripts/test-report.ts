@@ -1,8 +1,8 @@
-/** What a run of Jest comes to: counted so that nothing that did not pass can look as if it had. */
+/** Counts the results of a run of Jest. Everything that did not pass counts as failed. */
 
 import { relative } from "node:path";
 
-/** The part of Jest's `--json` report that is read here. */
+/** The used part of Jest's `--json` report. */
 export interface JestReport {
   readonly testResults: readonly JestFile[];
   readonly numTotalTestSuites: number;
@@ -23,10 +23,10 @@ export interface Count {
 }
 
 /**
- * Failed are: tests that failed; tests that were skipped or left to do; files that failed otherwise (they crashed at import, or after their
- * tests) or did not run; and a run in which nothing passed.
+ * These count as failed: failed tests; skipped tests and `todo` tests; files that failed otherwise (at import, or after their tests) or did not
+ * run; an interrupted run; and a run in which nothing passed.
  *
- * @param isSelected  tests were selected by their name (`-t`): the others, which Jest reports as skipped, count for nothing.
+ * @param isSelected  whether tests were selected by name (`-t`). The others, which Jest reports as skipped, are then not counted.
  */
 export function countReport({ testResults, numTotalTestSuites, wasInterrupted = false }: JestReport, isSelected: boolean): Count {
   let passed = 0;
@@ -35,7 +35,7 @@ export function countReport({ testResults, numTotalTestSuites, wasInterrupted = 
     const counted = isSelected ? assertionResults.filter((test) => test.status !== "pending") : assertionResults;
     const wrong = counted.filter((test) => test.status !== "passed").length;
     passed += counted.length - wrong;
-    // With all tests of other names, Jest calls a file "skipped", and with some of them "focused".
+    // The status of a file without selected tests is "skipped", and of a file with some of them "focused".
     const isGood = isSelected && counted.length < assertionResults.length ? status !== "failed" : status === "passed" && counted.length > 0;
     failed += wrong === 0 && !isGood ? 1 : wrong;
   }
@@ -47,7 +47,7 @@ export function countLine({ passed, failed }: Count): string {
   return `${passed} passed, ${failed} failed`;
 }
 
-/** How long the run took by the clock. */
+/** The number of files and the duration of the run. */
 export function timeLine({ testResults }: JestReport, seconds: number): string {
   return `${testResults.length} files in ${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }

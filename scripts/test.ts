@@ -1,9 +1,9 @@
 /**
- * `make test`: the tools, Jest, the slowest files, the time and the count. Arguments are Jest's (paths, `-t NAME`); without any, everything
- * runs. Before them, `--unit` leaves out the files that start processes, run alone or have large inputs, `--long` tries all inputs of every
- * property, from new seeds, and `--cluster` runs the files of test/cluster instead, on a Kubernetes cluster; with CI set, a cluster of ours
- * ends with the run.
- * With TEST_COUNT set, the count is also written to the file of that name, as `passed failed`.
+ * `make test`: checks the tools, runs Jest, and prints the slowest files, the time and the count. Takes Jest's arguments (paths, `-t NAME`);
+ * without any, it runs all tests. An option may precede them: `--unit` leaves out the files that start processes, run alone or have large inputs;
+ * `--long` tries all inputs of every property, from new seeds; `--cluster` runs only the files of test/cluster, on a Kubernetes cluster. If CI is
+ * set, a cluster that the run started is stopped after it.
+ * If TEST_COUNT is set, the count is also written to the file of that name, as `passed failed`.
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -16,19 +16,19 @@ import { type Count, countLine, countReport, type JestReport, slowestLines, time
 
 const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
-/** One more than the smallest machine has processors, as a file that starts processes waits for much of its time. Tests of deadlines run alone. */
+/** One more than the smallest machine's processors, because files that start processes often wait. Tests of deadlines run alone. */
 const workers = 3;
-/** A file that starts none waits for more than half of its time: for its own time-outs. */
+/** More than `workers`, because a file that starts no process waits for its own time-outs for more than half of its time. */
 const unitWorkers = 5;
-/** Ends what hangs. On two quiet processors the suite takes a third of it. */
+/** Longest run of a suite, which ends a hanging one. On two idle processors it takes a third of this. */
 const minutesMax = 45;
-/** With all inputs of every property. */
+/** The same with all inputs of every property. */
 const longMinutesMax = 240;
-/** Time for Jest to end once it has reported; longer means that a test left something open. */
+/** Longest time from Jest's report to its exit: if it takes longer, a test left something open. */
 const endSecondsMax = 15;
 
 interface Tier {
-  /** Files that run side by side. */
+  /** Number of files that run at the same time. */
   readonly workers: number;
   /** Options of Jest. */
   readonly options: readonly string[];
@@ -43,7 +43,7 @@ const unitTier: Tier = {
   minutesMax,
 };
 const gateTier: Tier = { workers, options: [], env: {}, minutesMax };
-/** The cluster has both processors, and takes long to build the first time. */
+/** One worker, because the cluster needs both processors. The first build takes long. */
 const clusterTier: Tier = {
   workers: 1,
   options: [`--config=${join(import.meta.dirname, "../test/cluster/jest.config.mjs")}`],
@@ -57,7 +57,7 @@ function longTier(): Tier {
   return { workers, options: [], env: { [longVariable]: "1", [seedVariable]: seed }, minutesMax: longMinutesMax };
 }
 
-/** Runs Jest; null when it came to no report. */
+/** Runs Jest. `report` is null if Jest wrote none. */
 async function runJest(
   { workers, options, env, minutesMax }: Tier,
   args: readonly string[],
@@ -78,9 +78,9 @@ async function runJest(
     ],
     {
       cwd: root,
-      // A process group of its own, which ends whole: with the servers that tests started.
+      // A separate process group, so that it can be killed with the servers that tests started.
       detached: true,
-      // Jest prints its report to standard output too; people read standard error.
+      // Jest also prints its report to standard output. People read standard error.
       stdio: ["ignore", "ignore", "inherit"],
       env: {
         ...process.env,

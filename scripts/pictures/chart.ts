@@ -1,4 +1,4 @@
-/** A panel of lines as SVG: axes, thresholds, and a line with a faint area for each series. */
+/** Draws a panel of lines as SVG: axes, thresholds, and a line with a faint area for each series. */
 
 import { ticks, withUnit } from "./units.ts";
 
@@ -9,7 +9,7 @@ export interface Series {
 }
 
 export interface Step {
-  /** null: from the least value. */
+  /** Least value of the step; null: no bound. */
   readonly value: number | null;
   readonly color: string;
 }
@@ -18,16 +18,16 @@ export interface ChartOptions {
   readonly width: number;
   readonly height: number;
   readonly unit: string;
-  /** The axis begins here; absent: at the least value. */
+  /** Start of the axis; absent: the least value. */
   readonly min?: number;
   readonly steps: readonly Step[];
   readonly from: number;
   readonly to: number;
-  /** Points further apart are not joined, s. */
+  /** Longest time between two points that are joined, in s. */
   readonly gap: number;
 }
 
-/** By series, in their order; then from the beginning. */
+/** Colours of the series, in order; then from the beginning again. */
 export const seriesColors = ["#3871dc", "#37872d", "#e0752d", "#8f3bb8", "#c4162a", "#0a8f8f", "#b38600", "#6e4ac9", "#7a6a5a", "#d44a8a"];
 const thresholdColors: Readonly<Record<string, string>> = { green: "#37872d", yellow: "#d9a400", red: "#d0021b" };
 const axisHeight = 22;
@@ -70,7 +70,7 @@ export function chart(series: readonly Series[], options: ChartOptions): string 
       .map((part) => {
         const path = part.map(([time, value]) => `${x(time)},${y(value)}`).join(" ");
         const [first, last] = [part[0]?.[0] ?? from, part.at(-1)?.[0] ?? from];
-        // Many areas over each other hide the lines.
+        // Many overlapping areas would hide the lines.
         const area =
           series.length > filledMax
             ? ""
@@ -83,7 +83,7 @@ export function chart(series: readonly Series[], options: ChartOptions): string 
   return `<svg width="${width}" height="${height}">${[...grid, ...times, ...drawn, ...thresholds].join("")}</svg>`;
 }
 
-/** Pieces without a gap. */
+/** The parts of a line between its gaps. */
 function parts(points: Series["points"], gap: number): Series["points"][] {
   const found: (readonly [number, number])[][] = [];
   for (const point of points) {
@@ -105,7 +105,7 @@ function timesBetween(from: number, to: number): number[] {
   );
 }
 
-/** UTC. */
+/** Time of day in UTC: `08:55:12`. */
 export function clock(time: number): string {
   return new Date(time * 1_000).toISOString().slice(11, 19);
 }

@@ -1,4 +1,4 @@
-/** A dashboard's file and the data of its queries as one HTML page that asks nobody for anything. */
+/** Renders a dashboard's file and the data of its queries as one HTML page that sends no requests. */
 
 import { chart, clock, colorOf, type Series, type Step, seriesColors } from "./chart.ts";
 import { withUnit } from "./units.ts";
@@ -33,9 +33,9 @@ export interface Shown {
   /** Unix time in seconds. */
   readonly from: number;
   readonly to: number;
-  /** Points further apart are not joined, s. */
+  /** Longest time between two points that are joined, in s. */
   readonly gap: number;
-  /** Of a panel, in the order of its queries. */
+  /** Series of a panel, in the order of its queries. */
   series(panel: PanelFile): readonly Series[];
 }
 
@@ -47,7 +47,7 @@ const space = 8;
 const titleHeight = 26;
 const legendHeight = 40;
 
-/** @throws Error for a type of panel, a unit or a colour that it does not know. */
+/** @throws Error for an unknown panel type, unit or colour. */
 export function dashboardPage({ title, description, panels }: DashboardFile, shown: Shown): string {
   const bottom = Math.max(...panels.map(({ gridPos: { y, h } }) => y + h));
   const column = (pageWidth - 2 * margin + space) / columns;
@@ -91,11 +91,11 @@ function linesOf({ fieldConfig }: PanelFile, series: readonly Series[], width: n
 }
 
 const legendLines = 2;
-/** Of a name beside its letters, and of a letter, px. */
+/** Width of a name without its letters, and of a letter, in px. */
 const legendPadding = 30;
 const letterWidth = 5.9;
 
-/** As many names as fit, those of series that are not always 0 first. */
+/** As many names as fit; those of series that are always 0 come last. */
 function legendBox(names: readonly LegendName[], width: number): string {
   const inOrder = [...names.filter(({ isFlat }) => !isFlat), ...names.filter(({ isFlat }) => isFlat)];
   let shown = names.length;

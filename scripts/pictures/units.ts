@@ -1,6 +1,6 @@
-/** Values of panels as Grafana writes them, by its unit. */
+/** Formats values of panels like Grafana, by unit. */
 
-/** Texts of a value, for each unit that the dashboards use. */
+/** Formatters of values, for each unit that the dashboards use. */
 const writers: Readonly<Record<string, (value: number) => string>> = {
   short: (value) => scaled(value, 1_000, ["", " K", " Mil", " Bil"]),
   reqps: (value) => `${scaled(value, 1_000, ["", "K", "M"])} req/s`,
@@ -11,7 +11,7 @@ const writers: Readonly<Record<string, (value: number) => string>> = {
   s: seconds,
 };
 
-/** @throws Error for a unit that no dashboard had when this was written. */
+/** @throws Error for an unknown unit. */
 export function withUnit(unit: string, value: number): string {
   const write = writers[unit];
   if (write === undefined) throw new Error(`no way to write the unit ${unit}: add it to scripts/pictures/units.ts`);
@@ -40,12 +40,12 @@ function seconds(value: number): string {
   return `${rounded(value / length)}${name}`;
 }
 
-/** Three digits, as many as a glance takes in. */
+/** Rounds to three digits, which are easy to read at a glance. */
 function rounded(value: number): string {
   return `${Number(value.toPrecision(3))}`;
 }
 
-/** A few round values from the least to beyond the greatest, each with a text of its own. */
+/** A few round values from the least to the greatest or beyond, each with a different text. */
 export function ticks(least: number, greatest: number, unit: string): number[] {
   const span = greatest > least ? greatest - least : Math.max(Math.abs(greatest), 1);
   for (let rough = span / 4; ; rough *= 2) {

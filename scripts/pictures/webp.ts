@@ -1,15 +1,15 @@
-/** Pictures of pages. */
+/** Takes pictures of pages. */
 
 import type { Page } from "playwright-core";
 
 export interface PictureOptions {
   /** 0 to 100. Default: 75. */
   readonly quality?: number;
-  /** Of a longer page only its beginning, in px. Default: all. */
+  /** Longest picture in px; the rest of a longer page is cut off. Default: no limit. */
   readonly heightMax?: number;
 }
 
-/** Playwright itself writes PNG and JPEG only, which take several times as many bytes. */
+/** Takes a picture as WebP. Playwright itself writes only PNG and JPEG, which are several times larger. */
 export async function webpOf(page: Page, { quality = 75, heightMax = Number.POSITIVE_INFINITY }: PictureOptions = {}): Promise<Buffer> {
   const session = await page.context().newCDPSession(page);
   const { cssContentSize } = await session.send("Page.getLayoutMetrics");

@@ -1,9 +1,9 @@
-/** The members of the records as their pages tell them, from the schemas, facts and examples in `contracts`. */
+/** The members of records as their pages document them, from the schemas, facts and examples in `contracts`. */
 
 import { problemCodes, warningCodes } from "@netfacts/contracts";
 import { type Fact, type From, factSources, type RecordPage, recordPages } from "@netfacts/contracts/openapi";
 
-/** What the pages read of a JSON schema. */
+/** The part of a JSON schema that the pages use. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -17,18 +17,18 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-/** A member with all that its page says of it. */
+/** A member, as its page documents it. */
 export interface DocumentedMember {
   /** `routing.origins[].asn`. */
   readonly path: string;
   readonly type: string;
   readonly meaning: string;
   readonly unit: string | null;
-  /** Null for an object, whose members have sources of their own. */
+  /** Null for an object, whose members have their own sources. */
   readonly source: string | null;
   /** As JSON; null for an object or a list of objects. */
   readonly example: string | null;
-  /** Where its members are, as a sentence; null where they follow, or there are none. */
+  /** Sentence that says where its members are documented; null: they follow, or there are none. */
   readonly elsewhere: string | null;
 }
 
@@ -84,7 +84,7 @@ function* membersOf(page: string, prefix: string, schema: Schema, facts: Facts, 
   }
 }
 
-/** Null for a page that does not exist. */
+/** Null: the page does not exist. */
 function linkText(link: string, isList: boolean): string | null {
   const members = isList ? "The members of each" : "Its members";
   if (link === "README") return `${members} are on the page of [that record](README.md).`;
@@ -97,7 +97,7 @@ export function fileOf(name: string): string {
   return `${name.replaceAll("_", "-")}.md`;
 }
 
-/** Values of every example by the facts of their record and their name: parts of records that share their facts share their examples. */
+/** Example values by the facts of their record and their name: parts of records with the same facts have the same examples. */
 function exampleValues(): ReadonlyMap<Facts, ReadonlyMap<string, unknown>> {
   const values = new Map<Facts, Map<string, unknown>>();
   const visit = (schema: Schema, facts: Facts, example: unknown): void => {
@@ -129,7 +129,7 @@ function isTelling(value: unknown): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
-/** A value of a schema that has few. */
+/** An example of a schema that allows only a few values. */
 function anyOf(schema: Schema): unknown {
   return typesOf(schema).includes("boolean") ? true : schema.enum?.[0];
 }

@@ -1,22 +1,22 @@
 /**
- * All abuses at a time, as a process beside the polite load: each from an address of its own. It is started by `fork` with its targets as
- * JSON; it goes on until it is told to stop, and then tells how it was answered.
+ * Runs all abuses at the same time, each from its own address, as a separate process beside the polite load. It is started by `fork` with its
+ * targets as JSON. It runs until it gets a message, and then reports its tally.
  */
 
 import { type Abuser, abuses } from "../../test/support/abuses.ts";
 
-/** An installation that is abused. */
+/** An installation to abuse. */
 export interface AbusedTarget {
   readonly urls: readonly string[];
   readonly key: string;
-  /** Of the connections of one who does his worst. */
+  /** Share of the most connections that each abuse opens, from 0 to 1. */
   readonly share: number;
 }
 
-/** How often each abuse was answered how: lines such as `held batches 503`. */
+/** Number of answers by abuse and outcome: `held batches 503`. */
 export type AbuseTally = Readonly<Record<string, number>>;
 
-/** All of 127.0.0.0/8 is this machine; the polite load comes from 127.0.0.1. */
+/** Address of an abuse: all of 127.0.0.0/8 is this machine, and the polite load comes from 127.0.0.1. */
 const addressOf = (abuse: number) => `127.0.1.${abuse + 1}`;
 
 const targets = JSON.parse(process.argv[2] ?? "[]") as AbusedTarget[];
@@ -43,6 +43,6 @@ process.once("message", () => {
   isOver = true;
   process.send?.(tally satisfies AbuseTally, () => process.exit(0));
 });
-// Who started it is gone.
+// The parent process is gone.
 process.once("disconnect", () => process.exit(1));
 await Promise.all(running);

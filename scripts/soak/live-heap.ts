@@ -1,16 +1,16 @@
-/** The heap and the buffers of a process after all garbage was collected, over its inspector: `nodeOptions` in its environment opens one. */
+/** Reads the heap and the buffers of a process after a garbage collection, over its inspector, which `nodeOptions` in its environment opens. */
 
 import { once } from "node:events";
 
 export const nodeOptions = "--inspect=127.0.0.1:0";
 
 export interface LiveHeap {
-  /** Collects, and returns the bytes that are in use: what an engine left to itself says depends on when it last collected. */
+  /** Collects garbage, and returns the bytes in use. Without this, they would depend on the time of the engine's last collection. */
   read(): Promise<{ readonly "live heap": number; readonly "live buffers": number }>;
   close(): void;
 }
 
-/** @param printed  by the process: where its inspector listens. Rejects if it does not say so, or the inspector cannot be reached. */
+/** @param printed  output of the process, with the address of its inspector. Rejects if it has none, or if the inspector cannot be reached. */
 export async function openLiveHeap(printed: string): Promise<LiveHeap> {
   const url = /Debugger listening on (ws:\S+)/.exec(printed)?.[1];
   if (url === undefined) throw new Error(`the process has no inspector: ${printed.slice(0, 200)}`);

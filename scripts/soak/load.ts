@@ -1,23 +1,23 @@
-/** Polite load in which nothing repeats: addresses, keys, cursors, batches, wrong keys, and callers who go away. Each answer is checked. */
+/** Polite load that never repeats: addresses, keys, cursors, batches, wrong keys, and callers who disconnect. Each answer is checked. */
 
 import { generateKeyText } from "@netfacts/keys";
 
-/** An installation that is asked. */
+/** An installation that gets the load. */
 export interface SoakTarget {
   readonly url: string;
   readonly key: string;
-  /** Where keys are made that live for one question; null: nowhere. */
+  /** Operator API that creates keys for a single request; null: no keys are created. */
   readonly operator: { readonly url: string; readonly key: string } | null;
 }
 
 export interface Tally {
-  /** Answers by kind and status; `gone`: the caller went away, as it meant to. */
+  /** Number of answers by step and outcome; `gone`: the caller disconnected on purpose. */
   readonly answers: Map<string, number>;
-  /** Of those, what a polite caller must not get: 429, 503, no answer within a minute. */
+  /** The unexpected ones among them, such as 429, 503, or no answer within a minute. */
   readonly refused: Map<string, number>;
-  /** Answers that say something else than was asked; the first of each kind. */
+  /** The first wrong answer of each step. */
   readonly wrong: Map<string, string>;
-  /** Ms of single questions that were answered, in their order. */
+  /** Durations of answered single requests, in ms, in order. */
   readonly latencies: number[];
 }
 
@@ -31,16 +31,16 @@ export function sumsOf({ answers, refused }: Pick<Tally, "answers" | "refused">)
   return { steps: sum(answers), refused: sum(refused) };
 }
 
-/** Of a thousand polite steps so many may be refused, beside three times the share that was refused while all was quiet. */
+/** Most refused steps of a thousand under abuse, in addition to three times the share that was refused without abuse. */
 const refusedOfThousandMax = 1;
 
-/** Whether abuse costs polite callers answers. A machine that many share refuses some without it, too. */
+/** Whether abuse makes polite callers lose answers. A shared machine refuses some requests even without abuse. */
 export function isUnfair(quiet: Sums, abused: Sums): boolean {
   const quietShare = quiet.steps === 0 ? 0 : quiet.refused / quiet.steps;
   return abused.refused > abused.steps * (refusedOfThousandMax / 1_000 + 3 * quietShare);
 }
 
-/** Of single questions that were answered, in ms. */
+/** Quantile of the durations of answered single requests, in ms. */
 export function quantileOf({ latencies }: Pick<Tally, "latencies">, share: number): number {
   const sorted = latencies.toSorted((a, b) => a - b);
   return Math.round((sorted[Math.floor(sorted.length * share)] ?? Number.NaN) * 10) / 10;
@@ -52,11 +52,11 @@ export function emptyTally(): Tally {
 
 interface Step {
   readonly name: string;
-  /** Of a hundred steps. */
+  /** Number of these steps in a hundred. */
   readonly share: number;
-  /** What it may come to. */
+  /** Expected outcomes. */
   readonly expected: readonly Outcome[];
-  /** A single question, whose time counts. */
+  /** Whether it is a single request whose duration counts. */
   readonly isTimed?: boolean;
   /** @throws WrongAnswer */
   run(target: SoakTarget): Promise<Outcome>;
@@ -69,7 +69,7 @@ class WrongAnswer extends Error {
 const ask = async (url: string, key: string, init: RequestInit = {}): Promise<Response> =>
   fetch(url, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers }, signal: AbortSignal.timeout(60_000) });
 
-/** The status; of a problem with its code: `503 temporarily_overloaded`. */
+/** The status, with the code of a problem: `503 temporarily_overloaded`. */
 type Outcome = number | `${number} ${string}` | "gone";
 
 async function drained(answer: Promise<Response>): Promise<Outcome> {
@@ -79,7 +79,7 @@ async function drained(answer: Promise<Response>): Promise<Outcome> {
   return `${response.status} ${(JSON.parse(text) as { code: string }).code}`;
 }
 
-/** Asks for one record, which must be of what was asked. */
+/** Requests one record, and checks that it is about the requested subject. */
 async function record(target: SoakTarget, path: string, member: string, value: string): Promise<Outcome> {
   const response = await ask(`${target.url}/api/v1/${path}`, target.key);
   if (response.status !== 200) return drained(Promise.resolve(response));
@@ -90,7 +90,7 @@ async function record(target: SoakTarget, path: string, member: string, value: s
 }
 
 let addresses = Math.floor(Math.random() * 2 ** 24);
-/** Another one each time, all over the unicast space. */
+/** A new address each time, from the whole unicast space. */
 function nextAddress(): string {
   addresses = (addresses + 1) % 2 ** 32;
   const mixed = Math.imul(addresses, 0x9e3779b1) >>> 0;
@@ -125,7 +125,7 @@ const steps: readonly Step[] = [
     expected: [200],
     run: (target, address = nextAddress()) => record(target, `reverse-dns/${address}`, "ip", address),
   },
-  // Fails as that of any caller does, at the address of callers whose keys are good.
+  // A caller with a wrong key, at the same address as callers with valid keys.
   {
     name: "wrong key",
     share: 1,
@@ -171,7 +171,7 @@ async function batch({ url, key }: SoakTarget): Promise<Outcome> {
   const results = lines
     .slice(0, -1)
     .map((line) => JSON.parse(line) as { index: number; record?: { ip: string }; problem?: { code: string } });
-  // What a batch is refused midway stands in its lines.
+  // If a batch is refused midway, its lines have the problem.
   const refusal = results.find(({ problem }) => problem !== undefined)?.problem?.code;
   if (refusal !== undefined) return `200 ${refusal}`;
   const bad = values.findIndex((value, index) => results[index]?.index !== index || results[index]?.record?.ip !== value);
@@ -194,7 +194,7 @@ async function goesAway({ url, key }: SoakTarget): Promise<Outcome> {
   }
 }
 
-/** A key that lives for one question. */
+/** Creates a key, uses it for one request, and revokes it. */
 async function newKey(target: SoakTarget): Promise<Outcome> {
   const { operator, url } = target;
   const address = nextAddress();
@@ -211,7 +211,7 @@ async function newKey(target: SoakTarget): Promise<Outcome> {
   return status;
 }
 
-/** Asks until the time is over or the signal ends it, at most so many steps a second. */
+/** Runs steps until a time or until the signal aborts, at most `stepsPerSecond`. */
 export async function soakLoad(
   targets: readonly SoakTarget[],
   untilMs: number,
@@ -245,7 +245,7 @@ async function take(step: Step, target: SoakTarget, { answers, refused, wrong, l
   else if (isTimed) latencies.push(performance.now() - began);
 }
 
-/** `WrongAnswer`, `TimeoutError`; of a connection the system's code. */
+/** Name of the error: `WrongAnswer`, `TimeoutError`; for a failed connection, the code of the system. */
 function faultOf({ name, cause }: Error): string {
   return (cause as NodeJS.ErrnoException | undefined)?.code ?? name;
 }

@@ -1,9 +1,9 @@
-/** What processes and nats-server tell of themselves over time, and what they write: memory, open files, timers, sockets, subscriptions, disk. */
+/** Samples the use of resources by processes and nats-server: memory, open files, timers, sockets, subscriptions, disk, logs. */
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Figures by name, at one time; always the same names of the same source. */
+/** Figures by name, at one time. A source always has the same names. */
 export type Sample = Readonly<Record<FigureName, number>>;
 type FigureName = keyof typeof figures;
 
@@ -11,8 +11,8 @@ const kibibyte = 1 << 10;
 const mebibyte = 1 << 20;
 
 /**
- * What is more than noise, beside a tenth. The floor of memory counts: caches fill for a minute, and begin anew; and a gateway under abuse is resident
- * with up to 150 MiB of garbage, which the engine collects when it likes.
+ * Growth of each figure that is still noise, in addition to a tenth. For memory, the lowest value counts, because caches are filled and emptied every
+ * minute, and because a gateway under abuse has up to 150 MiB of garbage that the engine collects at any time.
  */
 const figures = {
   "live heap": { slack: 8 * mebibyte, of: floor },
@@ -24,13 +24,13 @@ const figures = {
   connections: { slack: 2, of: median },
   subscriptions: { slack: 8, of: median },
   consumers: { slack: 4, of: median },
-  // A log and the store's own log fill up to their bounds, and begin anew.
+  // Logs and the store's write-ahead log grow up to their limits, and start again.
   disk: { slack: 8 * mebibyte, of: (values: readonly number[]) => Math.max(...values) },
-  // More is answered, and logged, while the machine has more time; a flood writes megabytes.
+  // A less busy machine answers and logs more requests. A flood of logs is megabytes.
   "log a second": { slack: 128 * kibibyte, of: median },
 };
 
-/** Of a service, from its operations port. Rejects where the process does not answer, or without the figures. */
+/** Sample of a service, from its operations port. Rejects if the process does not answer, or if figures are missing. */
 export async function sampleOfService(url: string): Promise<Partial<Sample>> {
   const text = await read(`${url}/metrics`).then((answer) => answer.text());
   const sum = (name: string, labels = "[^}]*"): number => {
@@ -48,7 +48,7 @@ export async function sampleOfService(url: string): Promise<Partial<Sample>> {
   };
 }
 
-/** Of nats-server, from its monitoring port. */
+/** Sample of nats-server, from its monitoring port. */
 export async function sampleOfNats(url: string): Promise<Partial<Sample>> {
   const [server, jetstream] = (await Promise.all(
     ["varz", "jsz"].map((path) => read(`${url}/${path}`).then((answer) => answer.json())),
@@ -61,7 +61,7 @@ export async function sampleOfNats(url: string): Promise<Partial<Sample>> {
   };
 }
 
-/** Of a folder with all that is in it. */
+/** Size of a folder with its content. */
 export function sampleOfFolder(folder: string): Partial<Sample> {
   return { disk: bytesIn(folder) };
 }
@@ -73,14 +73,14 @@ function bytesIn(folder: string): number {
     try {
       bytes += entry.isDirectory() ? bytesIn(path) : lstatSync(path).size;
     } catch (error) {
-      // It went away meanwhile.
+      // It was removed meanwhile.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   }
   return bytes;
 }
 
-/** Tells from a count of bytes that only grows how many come in a second. */
+/** Makes a sampler of bytes per second from a growing count of bytes. */
 export function logRate(bytes: () => number): () => Partial<Sample> {
   let before = { bytes: bytes(), at: performance.now() };
   return () => {
@@ -97,17 +97,17 @@ function read(url: string): Promise<Response> {
 
 export interface Growth {
   readonly name: FigureName;
-  /** Of the first third, in which caches fill; of the second; and of the last. */
+  /** Values of the first third (in which caches fill), the second and the last. */
   readonly start: number;
   readonly before: number;
   readonly after: number;
-  /** What the last third may have. */
+  /** Largest value of the last third that is not a leak. */
   readonly bound: number;
-  /** More than that: something is kept that should not be. */
+  /** Whether the last third is above the bound. */
   readonly isLeak: boolean;
 }
 
-/** Compares the last third with the one before it; the first is for caches to fill. Throws where there are too few samples to tell. */
+/** Compares the last third with the second; caches fill in the first one. Throws if there are too few samples. */
 export function growthOf(samples: readonly Partial<Sample>[]): Growth[] {
   const third = Math.floor(samples.length / 3);
   if (third === 0) throw new Error(`${samples.length} samples are too few; increase MINUTES`);
