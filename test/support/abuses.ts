@@ -1,4 +1,4 @@
-/** What a caller can do to others, one way after the other: for the fairness benchmark, which does each as hard as it can, and the soak, which mixes them. */
+/** Ways in which a caller can harm others. The fairness benchmark runs each at full strength, and the soak runs all together. */
 
 import { once } from "node:events";
 import { Agent, request } from "node:http";
@@ -8,19 +8,19 @@ import { gzipSync } from "node:zlib";
 import { generateKeyText } from "@netfacts/keys";
 
 export interface Abuser {
-  /** Of gateways of one installation, which know the key. */
+  /** URLs of gateways of one installation, which accept the key. */
   readonly urls: readonly string[];
   readonly key: string;
-  /** Address of this machine to come from; absent: as the system chooses. */
+  /** Local address of the connections; absent: the system chooses one. */
   readonly from?: string;
-  /** Share of the connections of one who does his worst, from 0 to 1. */
+  /** Share of the most connections that each abuse opens, from 0 to 1. */
   readonly share: number;
-  /** Between two requests of a connection, and between two connections. */
+  /** Pause between two requests on a connection, and between two connections. */
   readonly pauseMs: number;
-  /** Between two bytes of what is held open. */
+  /** Pause between two bytes of a request that is held open. */
   readonly dripMs: number;
   isOver(): boolean;
-  /** Each answer by its status; `closed`: a connection that ended without one; `left`: one that the abuser ended. */
+  /** Called for each answer with its status; `closed`: a connection ended without one; `left`: the abuser ended one. */
   tell(outcome: string): void;
 }
 
@@ -30,7 +30,7 @@ interface Sent {
   readonly body?: string;
 }
 
-/** Requests one after the other on each of so many connections, whatever they are answered with. */
+/** Sends requests one after the other on each connection, whatever the answers are. */
 async function ask(abuser: Abuser, connections: number, of: (index: number) => Sent): Promise<void> {
   const { urls, from, pauseMs, isOver, tell } = abuser;
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
@@ -56,7 +56,7 @@ async function ask(abuser: Abuser, connections: number, of: (index: number) => S
   agent.destroy();
 }
 
-/** Connections that are opened anew when they end; `speak` sends on each until it ends. */
+/** Opens connections, again when they end; `speak` sends on each until it ends. */
 async function hold(
   abuser: Abuser,
   connections: number,
@@ -100,19 +100,19 @@ const streamHead = (abuser: Abuser, more = "") => batchHead(abuser, `transfer-en
 
 const costlyItems = Array.from({ length: 400 }, (_, index) => ({ kind: "prefix", value: `${index % 224}.0.0.0/8`, limit: 1000 }));
 const keylessPaths = ["/api/v1/status", "/nowhere", "/api/v1/ip/8.8.8.8"];
-/** Requests that are sent at once: more than a connection may have unanswered. */
+/** Requests that are sent at once: more than the limit of unanswered ones on a connection. */
 const pipelined = 100;
 
-/** Longer than the time in which a client must take some of an answer that waits for it (`WRITE_STALL_MS`). */
+/** Longer than the time in which a client must read a part of a waiting answer (`WRITE_STALL_MS`). */
 const unreadMs = 45_000;
 
-/** By their names. Each resolves once the abuser says that it is over. */
+/** The abuses by name. Each resolves when `isOver` returns true. */
 export const abuses: Readonly<Record<string, (abuser: Abuser) => Promise<void>>> = {
-  /** The most expensive questions, one at a time on each connection. */
+  /** The most expensive requests, one at a time on each connection. */
   "costly questions": (abuser) => ask(abuser, 16, () => ({ path: "/api/v1/prefix/0.0.0.0/0?limit=1000", key: abuser.key })),
   "costly batches": (abuser) =>
     ask(abuser, 4, () => ({ path: "/api/v1/batch", key: abuser.key, body: JSON.stringify({ questions: costlyItems }) })),
-  /** As many batches as there are places, a blank now and then. */
+  /** As many batches as the gateway accepts, which send only a blank at intervals. */
   "held batches": (abuser) =>
     hold(abuser, 64, async (socket, isOpen) => {
       socket.resume();
@@ -122,14 +122,14 @@ export const abuses: Readonly<Record<string, (abuser: Abuser) => Promise<void>>>
         await sleep(abuser.dripMs);
       }
     }),
-  /** Batches of hundreds, whose client goes away while they are answered. */
+  /** Batches of hundreds of items, whose client disconnects while they are answered. */
   "aborted batches": (abuser) =>
     hold(abuser, 8, async (socket) => {
       const lines = Array.from({ length: 500 }, (_, index) => `{"kind":"ip","value":"193.0.${index % 256}.${index % 251}"}\n`).join("");
       socket.write(batchHead(abuser, `content-length: ${lines.length}\r\n`) + lines);
       await sleep(Math.random() * 50);
     }),
-  /** Small bodies that unpack to millions of faults. */
+  /** Small compressed bodies with millions of invalid lines. */
   "invalid lines": (abuser) => {
     const packed = gzipSync(Buffer.alloc(20_000_000, "x\n"));
     return hold(abuser, 4, async (socket, isOpen) => {
@@ -140,16 +140,16 @@ export const abuses: Readonly<Record<string, (abuser: Abuser) => Promise<void>>>
       while (isOpen()) await sleep(50);
     });
   },
-  /** Long answers asked for by the hundred, and never read. */
+  /** Hundreds of requests for long answers, which are never read. */
   "unread answers": (abuser) =>
     hold(abuser, 100, async (socket, isOpen) => {
       socket.pause();
       socket.write(question(abuser, "/api/v1/asn/AS16509?limit=1000").repeat(pipelined));
-      // Who does not read does not see the end of the connection either.
+      // A client that does not read does not notice the end of the connection.
       for (const since = performance.now(); isOpen() && performance.now() - since < unreadMs; ) await sleep(200);
       abuser.tell("left");
     }),
-  /** More unanswered requests than a connection may have, over and over. */
+  /** More unanswered requests than a connection may have, again and again. */
   pipelining: (abuser) =>
     hold(abuser, 16, async (socket, isOpen) => {
       socket.resume();
@@ -158,10 +158,10 @@ export const abuses: Readonly<Record<string, (abuser: Abuser) => Promise<void>>>
     }),
   "requests without a key": (abuser) => ask(abuser, 64, (index) => ({ path: keylessPaths[index % keylessPaths.length] as string })),
   "wrong keys": (abuser) => ask(abuser, 64, () => ({ path: "/api/v1/ip/8.8.8.8", key: generateKeyText("live").text })),
-  /** Requests of a valid key that are all refused. */
+  /** Requests with a valid key that are all refused. */
   "refused requests": (abuser) =>
     ask(abuser, 64, (index) => ({ path: index % 2 === 0 ? "/api/v1/nowhere" : "/api/v1/ip/nonsense", key: abuser.key })),
-  /** Connections on which nothing comes, or a header without end. */
+  /** Connections that send nothing, or an endless header. */
   "silent connections": (abuser) => {
     let opened = 0;
     return hold(abuser, 100, async (socket, isOpen) => {

@@ -1,4 +1,4 @@
-/** What axe finds wrong with a page in a browser. */
+/** Violations that axe finds on a page in a browser. */
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 
 const axe = readFileSync(resolve(import.meta.dirname, "../../node_modules/axe-core/axe.min.js"), "utf8");
 
-/** @returns rule and element of each fault. */
+/** @returns rule and element of each violation. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return (await page.evaluate(

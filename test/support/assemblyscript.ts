@@ -1,4 +1,4 @@
-/** The compiler of AssemblyScript, from npm: what WebAssembly in this repository is made with. */
+/** The compiler of AssemblyScript, from npm, which makes the WebAssembly in this repository. */
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -10,20 +10,20 @@ import type { FoundTool } from "./debian.ts";
 
 const run = promisify(execFile);
 
-/** Of the compiler and what it needs. Another version may make other bytes of the same source. */
+/** The compiler and its dependencies. Other versions may make other bytes from the same source. */
 export const compilerPackages = ["assemblyscript@0.28.20", "binaryen@131.0.0-nightly.20260721", "long@5.3.2"];
-/** A module without a runtime, which makes its memory itself. */
+/** Options for a module without a runtime, which allocates its memory itself. */
 export const compilerOptions = ["-O3", "--runtime", "stub", "--noAssert", "--initialMemory", "0", "--use", "abort="];
 
-/** Its folder in the cache; scripts/doctor.sh names it too. */
+/** Folder of the compiler in the cache; scripts/doctor.sh also names it. */
 export const compilerFolder = (compilerPackages[0] as string).replace("@", "-");
 
-/** The cache, or the registry. Cost the first time: a download of some 20 MB. */
+/** Looks in the cache, then in the registry. Cost the first time: a download of some 20 MB. */
 export async function findAssemblyScript(): Promise<FoundTool> {
   const install = async (folder: string) => {
     await writeFile(join(folder, "package.json"), "{}");
     const options = ["--silent", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
-    // The certificates of the machine, which its own npm may know from a place that this one does not look at.
+    // Use the system's certificates, which the machine's own npm may find in a place where this one does not look.
     await run("npm", ["install", ...options, ...compilerPackages], { cwd: folder, env: { ...process.env, NODE_USE_SYSTEM_CA: "1" } });
   };
   return await findCachedTool(
@@ -34,7 +34,7 @@ export async function findAssemblyScript(): Promise<FoundTool> {
   );
 }
 
-/** The module that a file of AssemblyScript is compiled to. Rejects with what the compiler says. */
+/** Compiles a file of AssemblyScript to a module. Rejects with the compiler's message. */
 export async function compile(compiler: Extract<FoundTool, { found: true }>, source: string): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), "netfacts-assemblyscript-"));
   try {

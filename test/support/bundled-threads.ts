@@ -1,6 +1,6 @@
 /**
- * Threads that tests start load what the run's bundle has of their module, in a third of the time that the sources take: a pod of a test
- * loads each snapshot in a thread of its own.
+ * Makes threads of tests load their module from the run's bundle, in a third of the time that the sources take. Tests start many threads: a pod
+ * loads each snapshot in a new one.
  */
 
 import { existsSync } from "node:fs";
@@ -12,19 +12,19 @@ import { runFolderVariable } from "./run-folder.ts";
 const root = resolve(import.meta.dirname, "../..");
 const sources = `${pathToFileURL(root).href}/`;
 
-/** For the process of a Jest worker: tests see the changed module. */
+/** Replaces `Worker` in the process of a Jest worker. */
 export function startThreadsFromBundle(): void {
   const run = process.env[runFolderVariable];
   if (run === undefined || threads.Worker.name === "BundledWorker") return;
   const bundle = join(run, "bundle");
 
-  /** The URL's file in the bundle; the URL itself where the bundle does not have it. */
+  /** URL of the same file in the bundle; the URL itself if the bundle does not have it. */
   const inBundle = (url: string): string => {
     if (!url.startsWith(sources)) return url;
     const path = join(bundle, relative(root, fileURLToPath(url)).replace(/\.ts$/, ".js"));
     return existsSync(path) ? pathToFileURL(path).href : url;
   };
-  /** With the URLs in it replaced: of the module by which a thread opens a store. */
+  /** The data with its URLs replaced: one is of the module with which a thread opens a store. */
   const replaced = (data: unknown): unknown => {
     if (typeof data === "string") return inBundle(data);
     if (Object.prototype.toString.call(data) !== "[object Object]") return data;

@@ -1,4 +1,4 @@
-/** Programs that a package manager installs for tests, once, into a folder of the cache. */
+/** Programs that a package manager installs once for tests, into a folder of the cache. */
 
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,11 +6,11 @@ import { type FoundTool, isProgram } from "./debian.ts";
 import { toolCache, withLock } from "./tool-cache.ts";
 
 /**
- * The program of a folder in the cache; the folder appears as a whole, when `install` has filled it.
+ * Finds a program in a folder of the cache, or installs it. The folder appears when `install` has filled it completely.
  *
- * @param name  of the folder; it names the version too.
- * @param program  path in the folder.
- * @param remedy  what installs it by hand.
+ * @param name  name of the folder, with the version.
+ * @param program  path of the program in the folder.
+ * @param remedy  how to install it by hand.
  */
 export async function findCachedTool(
   name: string,

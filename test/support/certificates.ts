@@ -1,4 +1,4 @@
-/** Certificates for tests, made by openssl: an authority, and what it signs. */
+/** Certificates for tests, made by openssl: an authority, and certificates that it signs. */
 
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ export interface Certificate {
 }
 
 export interface Authority extends Certificate {
-  /** @param days  negative: it has expired already. `names` as openssl takes them: `DNS:localhost,IP:127.0.0.1`. */
+  /** `days`: negative for an expired certificate. `names`: in the form of openssl, `DNS:localhost,IP:127.0.0.1`. */
   issue(name: string, options?: { readonly days?: number; readonly names?: string }): Certificate;
 }
 
-/** @param folder  where its files go; whoever made it removes it. */
+/** @param folder  folder for its files; the caller removes it. */
 export function makeAuthority(folder: string, name: string, days = 2): Authority {
   const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
   const filesOf = (of: string) => ({ certificate: join(folder, `${of}.pem`), key: join(folder, `${of}.key`) });

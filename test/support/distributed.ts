@@ -1,4 +1,4 @@
-/** The distributed form: each service as processes of its own, over a real nats-server and a server of MongoDB's protocol. */
+/** The distributed form: each service as separate processes, over a real nats-server and a server with MongoDB's protocol. */
 
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { type ServiceName, type ServicePorts, ServiceProcess } from "./service-p
 
 export type { ServiceName, ServiceProcess } from "./service-process.ts";
 
-/** Ports that somebody chose; 0: any free one. */
+/** Chosen ports; 0: any free one. */
 export interface DistributedPorts {
   readonly nats: number;
   readonly mongo: number;
@@ -23,71 +23,71 @@ export interface DistributedPorts {
 }
 
 export interface DistributedOptions {
-  /** Processes of each service; default one, and none of ingest. */
+  /** Number of processes of each service. Default: one, and none of ingest. */
   readonly replicas?: Partial<Record<ServiceName, number>>;
-  /** In the environment of every process. */
+  /** Environment of every process. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** In the environment of the processes of one service; goes before `settings`. */
+  /** Environment of one process; overrides `settings`. */
   readonly settingsOf?: (service: ServiceName, index: number) => Readonly<Record<string, string>>;
   /**
-   * What is served at first: default the samples, imported anew; "by-ingest": what a process of ingest imports; null: nothing, and
-   * nobody waits for pods to be ready.
+   * The first snapshot. Default: the samples, imported once in a run of tests. "by-ingest": the one that a process of ingest imports. null: none,
+   * and the start does not wait until pods are ready.
    */
   readonly snapshot?: SnapshotOrigin | "by-ingest" | null;
-  /** False: the server of the environment may be used. Default: one of our own, which can be stopped, killed and frozen. */
+  /** False: the servers may be shared ones. Default: separate servers, which can be stopped, killed and frozen. */
   readonly own?: boolean;
-  /** Further text of nats-server's configuration file. */
+  /** Additional text for nats-server's configuration file. */
   readonly natsConfig?: string;
-  /** True: acknowledged writes survive a kill -9 of MongoDB's server. */
+  /** Whether acknowledged writes survive a kill -9 of MongoDB's server. */
   readonly durable?: boolean;
   /**
-   * Gives the URLs that the services get, made of those of the servers: for proxies between them. Default: the servers' own.
-   * `natsUrl` and `mongoUrl` of a test's own connections stay those of the servers.
+   * Returns the URLs for the services, given those of the servers, so that a test can put proxies between them. Default: the same URLs.
+   * `natsUrl` and `mongoUrl` for a test's own connections are always those of the servers.
    */
   readonly route?: (servers: { readonly natsUrl: string; readonly mongoUrl: string }) => Promise<{ natsUrl: string; mongoUrl: string }>;
   /** Default: free ones. */
   readonly ports?: DistributedPorts;
-  /** Aborts a start that is under way: what was started is ended. */
+  /** Aborts a start: all started processes are ended. */
   readonly signal?: AbortSignal;
-  /** Each piece of what a process prints, as it comes. */
+  /** Called with each piece of a process's output. */
   readonly onOutput?: (process: ServiceProcess, text: string) => void;
 }
 
 export interface Distributed {
   readonly services: Readonly<Record<ServiceName, readonly ServiceProcess[]>>;
   readonly gateways: readonly ServiceProcess[];
-  /** All processes, in the order in which they were started. */
+  /** All processes, in the order of their start. */
   readonly processes: readonly ServiceProcess[];
-  /** Of the servers themselves; `natsUrl` with a user that may do everything, `mongoUrl` with the database. */
+  /** URLs of the servers: `natsUrl` with a user that has all rights, `mongoUrl` with the database. */
   readonly natsUrl: string;
   readonly mongoUrl: string;
-  /** The server that runs now: another one after `restartNats`. */
+  /** The running server; a new one after `restartNats`. */
   readonly nats: NatsServer;
   readonly mongo: Mongodb;
-  /** What nats-server and ingest write; removed by `stop`. */
+  /** Folder for the files of nats-server and ingest; removed by `stop`. */
   readonly folder: string;
-  /** For the command line, and other processes beside the services. */
+  /** Environment for the command line, and for other processes beside the services. */
   readonly env: Readonly<Record<string, string>>;
-  /** Copies a snapshot into JetStream and lets it be served. @returns its id. */
+  /** Copies a snapshot into JetStream and publishes it. @returns its id. */
   publish(origin: SnapshotOrigin): Promise<string>;
-  /** Sends the signal (default SIGKILL) and waits for the end. */
+  /** Sends the signal (default SIGKILL) and waits for the process's end. */
   kill(service: ServiceName, index: number, signal?: NodeJS.Signals): Promise<void>;
-  /** Starts what was killed, on the same ports; resolves once it is ready. */
+  /** Starts a killed process on the same ports; resolves when it is ready. */
   restart(service: ServiceName, index: number): Promise<void>;
-  /** Starts nats-server on its port and files, after `nats.stop()` or `nats.kill()`. */
+  /** Starts nats-server again with the same port and files, after `nats.stop()` or `nats.kill()`. */
   restartNats(): Promise<void>;
-  /** What all processes printed, over all their starts: those of one after those of the other. */
+  /** Output of all processes since their first start, one process after the other. */
   logs(): string;
-  /** Ends services, then servers, and removes their folders; nothing the second time. */
+  /** Ends services, then servers, and removes their folders. Does nothing the second time. */
   stop(): Promise<void>;
 }
 
 const bucket = "netfacts-snapshots";
 const database = "netfacts";
-/** Those who are asked before those who ask. */
+/** Services that answer requests start before those that send them. */
 const startOrder: readonly ServiceName[] = ["ip-routing", "asn-prefix", "rdns-resolver", "ingest", "gateway-auth-quota"];
 
-/** Resolves when every process is ready. When one does not start, all that was started is ended before it rejects. */
+/** Resolves when all processes are ready. If one does not start, all others are ended before it rejects. */
 export async function startDistributed(options: DistributedOptions = {}): Promise<Distributed> {
   const undo: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
@@ -109,7 +109,7 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   const natsOptions = {
     jetstream: true,
     ...(own && { own, storeDir: join(folder, "jetstream") }),
-    // One user per service, with no more rights than the documents list.
+    // A user for each service, with only the documented rights.
     ...(own && { config: `${natsUsersConfig()}\n${natsConfig ?? ""}` }),
     ...(ports && { port: ports.nats }),
   };
@@ -128,9 +128,9 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
     NATS_URL: routed.natsUrl,
     MONGODB_URI: routed.mongoUrl,
     SNAPSHOT_BUCKET: bucket,
-    // Nobody is there: no test asks the system's nameservers by accident.
+    // No server listens there, so that no test asks the system's nameservers by accident.
     RESOLVERS: "127.0.0.1:9",
-    // Between gateways and ingest.
+    // Authenticates gateways to ingest.
     PROXY_TOKEN: randomBytes(32).toString("hex"),
     ...settings,
   };
@@ -142,7 +142,7 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
     ...settingsOf?.(service, index),
   });
   const processes = await placeProcesses(options, envOf, onOutput);
-  // While the services start.
+  // Publish while the services start.
   const publish = (origin: SnapshotOrigin) => publishSnapshot(natsUrl, bucket, origin);
   undo.push(() => endProcesses(processes));
   for (const process of processes) process.launch();
@@ -189,7 +189,7 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   };
 }
 
-/** @param ingestUrl  of the first process of ingest; null where there is none. */
+/** @param ingestUrl  URL of the first process of ingest; null: there is none. */
 type EnvOf = (service: ServiceName, index: number, ingestUrl: string | null) => Readonly<Record<string, string>>;
 
 async function placeProcesses(
@@ -221,7 +221,7 @@ async function placeProcesses(
   });
 }
 
-/** Those who ask first, so that what they asked is answered. */
+/** Ends gateways first, so that their requests are still answered. */
 async function endProcesses(processes: readonly ServiceProcess[]): Promise<void> {
   const isGateway = ({ service }: ServiceProcess) => service === "gateway-auth-quota";
   await Promise.all(processes.filter(isGateway).map((process) => process.end()));

@@ -1,4 +1,4 @@
-/** What the DNS servers of the tests have in common: a port that is free for both transports, a start that is seen, an end by their own process id. */
+/** Processes of DNS servers for tests: finds a port that is free for UDP and TCP, waits for the first answer, and stops the process. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
@@ -14,13 +14,13 @@ import type { FoundTool } from "./debian.ts";
 export interface DnsProcess {
   /** `dns://127.0.0.1:port`. */
   readonly url: string;
-  /** `127.0.0.1:port`, as the setting RESOLVERS takes it. */
+  /** `127.0.0.1:port`, in the form of the setting RESOLVERS. */
   readonly address: string;
   readonly port: number;
   readonly pid: number;
-  /** Ends it, frozen or not, and removes its folder; nothing the second time. */
+  /** Ends it, frozen or not, and removes its folder. Does nothing the second time. */
   stop(): Promise<void>;
-  /** What it logged so far. */
+  /** Its log so far. */
   log(): string;
 }
 
@@ -29,14 +29,14 @@ export interface DnsProgram {
   readonly name: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Writes its files into the folder. @returns the arguments with which it stays in the foreground. */
+  /** Writes its files into the folder. @returns its arguments, which keep it in the foreground. */
   prepare(folder: string, port: number): Promise<readonly string[]>;
-  /** A name with records of this type that it knows by itself: it is there once it answers. */
+  /** A name that the server itself has records for: it is ready when it answers a query for it. */
   readonly probe: { readonly name: string; readonly type: "SOA" | "PTR" };
 }
 
 const startMsMax = 60_000;
-/** A port may be taken between our look and its start. */
+/** Most attempts: another process may take the free port before the server does. */
 const attemptsMax = 3;
 
 export async function startDnsProcess(program: DnsProgram): Promise<DnsProcess> {
@@ -64,7 +64,7 @@ async function startOnce({ tool, name, prepare, probe }: DnsProgram, port: numbe
   });
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) {
-      // A frozen process takes its signal only once it goes on.
+      // A frozen process handles a signal only after it has been resumed.
       child.kill("SIGCONT");
       child.kill("SIGTERM");
     }
@@ -104,7 +104,7 @@ async function untilAnswers(child: ChildProcess, port: number, probe: DnsProgram
   }
 }
 
-/** A port of loopback that is free for UDP and TCP. */
+/** A port that is free for UDP and TCP on loopback. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const tcp = createServer().listen(0, "127.0.0.1");

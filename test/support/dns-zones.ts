@@ -1,11 +1,11 @@
-/** Zones for an authority of the tests: reverse zones of IPv4 and IPv6, one of them delegated by aliases (RFC 2317), and a forward zone. */
+/** Zones for an authoritative server in tests: reverse zones of IPv4 and IPv6, one of them delegated by aliases (RFC 2317), and a forward zone. */
 
-/** TTL of the records, TTL and minimum of the SOA records: all different, so that each shows where it went. */
+/** TTL of the records, and TTL and minimum of the SOA records. All differ, so that a test can tell which one was used. */
 export const recordTtl = 3_600;
 export const soaTtl = 900;
 export const soaMinimum = 120;
 
-/** PTR records of `193.0.6.200`: more than fit into a datagram. */
+/** Names of `193.0.6.200`: more PTR records than fit into a datagram. */
 export const manyNames = Array.from({ length: 90 }, (_, index) => `host-with-a-rather-long-name-${index + 10}.many.example`);
 
 const head = (zone: string): string => `$ORIGIN ${zone}.
@@ -14,13 +14,13 @@ $TTL ${recordTtl}
 @ IN NS ns.example.
 `;
 
-/** Zone files by the name of their zone. */
+/** Zone files by zone name. */
 export const testZones: Readonly<Record<string, string>> = {
   example: `${head("example")}ns IN A 127.0.0.1
 www IN A 193.0.6.139
 www IN AAAA 2001:67c:2e8:22::c100:68b
 `,
-  // 139 has one name, which leads back to it; 140 three, which lead nowhere; 141 a record but no name; what is not here does not exist.
+  // 139 has one name, which resolves to it; 140 has three, which do not resolve; 141 has a record but no name; others do not exist.
   "6.0.193.in-addr.arpa": `${head("6.0.193.in-addr.arpa")}139 IN PTR www.example.
 140 300 IN PTR b.example.
 140 300 IN PTR a.example.
@@ -31,7 +31,7 @@ www IN AAAA 2001:67c:2e8:22::c100:68b
 144 IN CNAME 145
 145 IN CNAME 144
 ${manyNames.map((name) => `200 IN PTR ${name}.\n`).join("")}`,
-  // The upper half is another's, who has a zone of its own for it.
+  // The upper half is delegated to a zone of another operator.
   "7.0.193.in-addr.arpa": `${head("7.0.193.in-addr.arpa")}128/25 IN NS ns.example.
 129 IN CNAME 129.128/25
 130 60 IN CNAME 130.128/25

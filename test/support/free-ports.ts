@@ -1,15 +1,15 @@
-/** Ports for servers that tests start: no two tests of a run get the same one, however long each takes to listen there. */
+/** Ports for servers in tests. All tests of a run get different ports, even if a server listens late. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { runFolderVariable } from "./run-folder.ts";
 
-/** Below those that a system hands out to connections, so that none takes the port of a process that is away for a moment. */
+/** Ports below the system's ephemeral ports, so that no connection takes the port of a process that is restarted. */
 const portsFrom = 20_000;
 const portsTo = 32_000;
 
-/** Ports of loopback on which nobody listens, all different. */
+/** Different free ports of loopback. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {
@@ -32,7 +32,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** For the rest of the run. False: another test has it. Outside a run there are no others. */
+/** Reserves a port for the rest of the run. False: another test has it. Outside a run, nothing is reserved. */
 function claim(port: number): boolean {
   const run = process.env[runFolderVariable];
   if (run === undefined) return true;

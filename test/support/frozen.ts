@@ -1,11 +1,11 @@
-/** A process that is stopped by SIGSTOP, and sure to be. */
+/** Stops a process by SIGSTOP, and waits until it is stopped. */
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Threads of a loaded machine may go on for some milliseconds. */
+/** Longest wait in ms. On a busy machine, threads may continue for some milliseconds. */
 const stopMsMax = 2_000;
 
-/** Sends SIGSTOP and returns when every thread has stopped: until then the process may still answer. Elsewhere than on Linux it only sends. */
+/** Sends SIGSTOP. On Linux, it returns when all threads have stopped: until then, the process may still answer. */
 export function freezeProcess(pid: number): void {
   process.kill(pid, "SIGSTOP");
   if (process.platform !== "linux") return;
@@ -15,7 +15,7 @@ export function freezeProcess(pid: number): void {
   }
 }
 
-/** The letter behind the program's name, which stands in parentheses and may hold any character. */
+/** State letters of all threads. The letter is after the program's name, which is in parentheses and may contain any character. */
 function threadStates(pid: number): string[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     const stat = statOf(pid, thread);
@@ -23,7 +23,7 @@ function threadStates(pid: number): string[] {
   });
 }
 
-/** null: the thread has ended meanwhile. */
+/** Null: the thread has ended meanwhile. */
 function statOf(pid: number, thread: string): string | null {
   try {
     return readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8");

@@ -1,4 +1,4 @@
-/** A full disk for one process alone, without root: a bound on how far its files may grow. */
+/** Simulates a full disk for a single process, without root, by a limit on the size of its files. */
 
 import { spawnSync } from "node:child_process";
 
@@ -6,10 +6,10 @@ const python =
   "import resource, sys; pid, soft = map(int, sys.argv[1:]); hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)[1]; resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))";
 
 /**
- * No file of a running process may grow beyond this from now on: what it writes fails, as on a full disk. Only for programs that ignore
- * SIGXFSZ, as Node does.
+ * Limits the size of the files of a running process: writes beyond it fail, as on a full disk. Only for programs that ignore SIGXFSZ, like
+ * Node.
  *
- * @returns false where there is no program that can do it (prlimit of util-linux, or python3), which it says. Under CI it throws then.
+ * @returns false, after a message, if the machine has neither prlimit (util-linux) nor python3. With `CI=true` it throws instead.
  */
 export function limitFiles(pid: number, bytes: number | "unlimited"): boolean {
   if (spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:`]).status === 0) return true;

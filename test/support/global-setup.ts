@@ -1,6 +1,6 @@
 /**
- * Before the tests: makes the folder of what their files share, lets them ask for shared servers, and gets the programs that take longer
- * than a test may. A program that cannot be had fails the tests that need it.
+ * Runs before the tests: makes the folder for shared files, starts the owner of shared servers, and gets programs, because a download takes
+ * longer than a test may. If a program cannot be found, the tests that need it fail.
  */
 
 import { mkdtempSync } from "node:fs";
@@ -17,19 +17,19 @@ import { serverOwnerVariable } from "./shared-server.ts";
 import { findZoneSigner } from "./signed-zones.ts";
 import { findUnbound } from "./unbound.ts";
 
-/** Resolves when nats-server was found or built, or cannot be. */
+/** Resolves when nats-server was found or built, or when this has failed. */
 export let natsServerSought: Promise<unknown> = Promise.resolve();
 
-/** @param filter  of the unit run, which starts no process. */
+/** @param filter  set in the unit run, which starts no process. */
 export default async function prepareRun({ filter }: { readonly filter?: string | undefined }): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-run-"));
   process.env[runFolderVariable] = folder;
   if (filter) {
-    // Its threads load their modules from the bundle.
+    // Threads of tests load their modules from the bundle.
     await bundle(folder);
     return;
   }
-  // Where it has to be built, files that need it wait for it, and others run meanwhile.
+  // If it must be built, only test files that need it wait.
   natsServerSought = findNatsServer().catch(() => undefined);
   await bundle(folder, { further: Object.fromEntries(testPrograms().map((path) => [path.replace(/\.ts$/, ""), path])) });
   await findMongodb().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** After the tests: stops and removes what their files shared. */
+/** Runs after the tests: stops shared servers and removes shared files. */
 
 import { rmSync } from "node:fs";
 import { natsServerSought } from "./global-setup.ts";

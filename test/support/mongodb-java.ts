@@ -1,4 +1,4 @@
-/** What mongo-java-server needs: its jars from Maven Central, by exact digests, and a Java that runs them. Nothing is installed. */
+/** Gets the jars of mongo-java-server from Maven Central, checked by digests, and a Java that runs them. Nothing is installed. */
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -11,11 +11,11 @@ import { toolCache, withLock } from "./tool-cache.ts";
 export const mongoJavaServerVersion = "1.47.0";
 const javaVersionMin = 17;
 
-/** Where Maven itself looks unless it is told otherwise; `MAVEN_REPOSITORY` names another. */
+/** Maven's default repository; `MAVEN_REPOSITORY` overrides it. */
 const mavenCentral = "https://repo.maven.apache.org/maven2";
 const copyGoal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
 
-/** Path in the repository and SHA-256: `mongo-java-server-h2-backend` with all that it depends on. */
+/** `mongo-java-server-h2-backend` and its dependencies: path in the repository, and SHA-256. */
 const jars: readonly (readonly [path: string, sha256: string])[] = [
   jar("com.h2database:h2:2.3.232", "8dae62d22db8982c3dcb3826edb9c727c5d302063a67eef7d63d82de401f07d3"),
   jar("de.bwaldvogel:mongo-java-server-core:1.47.0", "9a34c9ad6ac6261906295481838256033ec1efc8c93a3e3828e5d47a006b0bd4"),
@@ -41,10 +41,10 @@ function jar(coordinates: string, sha256: string): readonly [string, string] {
   return [`${group.replaceAll(".", "/")}/${artifact}/${version}/${artifact}-${version}.jar`, sha256];
 }
 
-/** @returns the folder of the jars: the cached one, or filled by Maven, or without Maven one jar at a time. 6 MB, some seconds, once. */
+/** @returns the folder of the jars, from the cache, by Maven, or by a download of each jar. Cost the first time: 6 MB, some seconds. */
 export async function findMongoJars(): Promise<string> {
   const folder = join(toolCache(), `mongo-java-server-${mongoJavaServerVersion}`);
-  // Renamed into place only when whole.
+  // The folder is complete, because it is renamed into place last.
   if (await exists(folder)) return folder;
   await mkdir(toolCache(), { recursive: true });
   return await withLock(`${folder}.lock`, async () => {
@@ -64,13 +64,13 @@ export async function findMongoJars(): Promise<string> {
   });
 }
 
-/** Maven knows the machine's mirrors and credentials. @returns why it could not, or null. */
+/** Gets the jars with Maven, which knows the machine's mirrors and credentials. @returns why it failed; null: it succeeded. */
 async function copyByMaven(work: string, lib: string): Promise<string | null> {
   const pom = `<project><modelVersion>4.0.0</modelVersion><groupId>netfacts</groupId><artifactId>test-mongodb</artifactId><version>1</version>
     <dependencies><dependency><groupId>de.bwaldvogel</groupId><artifactId>mongo-java-server-h2-backend</artifactId>
     <version>${mongoJavaServerVersion}</version></dependency></dependencies></project>`;
   await writeFile(join(work, "pom.xml"), pom);
-  // A local repository of its own: nothing stays behind but the jars.
+  // A temporary local repository, so that only the jars remain.
   const args = [
     "-q",
     "-B",
@@ -113,12 +113,12 @@ async function verify(file: string, sha256: string): Promise<void> {
   if (found !== sha256) throw new Error(`${basename(file)} has SHA-256 ${found}, expected ${sha256}`);
 }
 
-/** A Java of at least version 17: `JAVA` in the environment, PATH, else Debian's package unpacked into the cache (44 MB). */
+/** Java 17 or later: `JAVA` in the environment, PATH, else Debian's package, unpacked into the cache (44 MB). */
 export async function findJava(): Promise<FoundTool> {
   const installed = await findInstalledTool({ name: "java", variable: "JAVA" });
   if (installed !== null && (!installed.found || (await javaVersion(installed.command)) >= javaVersionMin)) return installed;
   const home = `usr/lib/jvm/java-${javaVersionMin}-openjdk-${process.arch === "arm64" ? "arm64" : "amd64"}`;
-  // A name that no PATH has: the Java there, if any, is too old.
+  // Use a name that PATH does not have: a Java on PATH is too old.
   const unpacked = await findDebianTool({
     name: `java-${javaVersionMin}-unpacked`,
     variable: "JAVA",
@@ -132,12 +132,12 @@ export async function findJava(): Promise<FoundTool> {
 }
 
 async function javaVersion(command: string): Promise<number> {
-  // Prints to standard error: `openjdk version "17.0.15"`; up to 8 it was "1.8".
+  // It prints to standard error: `openjdk version "17.0.15"`. Up to version 8, this was "1.8".
   const { stderr } = await run(command, ["-version"]).catch(() => ({ stderr: "" }));
   return Number(/version "(?:1\.)?(\d+)/.exec(stderr)?.[1] ?? 0);
 }
 
-/** The package's settings are links into /etc, where an unpacked package has put nothing. */
+/** Makes the package's links into /etc, which are its settings, point into the unpacked package. */
 async function turnLinksInward(folder: string, root: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
     if (!entry.isSymbolicLink()) continue;
@@ -150,8 +150,8 @@ async function turnLinksInward(folder: string, root: string): Promise<void> {
 }
 
 /**
- * @param source  a program of one file, in no package, whose class is named `main`. It is compiled once: to do so at each start takes longer than the start.
- * @returns the arguments that run it with these jars, before its own; the JVM small and quick to start.
+ * @param source  a program in one file, without a package, whose class is named `main`. It is compiled once, because this takes longer than a start.
+ * @returns the arguments before its own ones that run it with these jars, in a small JVM that starts fast.
  */
 export async function javaArguments(
   { command, env }: Extract<FoundTool, { found: true }>,

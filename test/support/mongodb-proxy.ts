@@ -1,4 +1,4 @@
-/** Stands between a MongoDB client and its server: notes every command, and can swallow replies. */
+/** A proxy between a MongoDB client and its server: records all commands, and can lose replies. */
 
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
@@ -8,9 +8,9 @@ export interface MongodbProxy {
   readonly url: string;
   /** Commands sent so far (OP_MSG), oldest first, without heartbeats. */
   readonly commands: readonly Document[];
-  /** From now on commands reach the server, and their replies are replaced by the connection's end. */
+  /** From now on, commands reach the server, but the connection ends instead of a reply. */
   loseReplies(): void;
-  /** Replies pass again. */
+  /** Forwards replies again. */
   passReplies(): void;
   stop(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface MongodbProxy {
 const opMsg = 2013;
 const heartbeats = new Set(["hello", "ismaster", "isMaster"]);
 
-/** @param target  a port of loopback. */
+/** @param target  port of the server on loopback. */
 export async function startMongodbProxy(target: number): Promise<MongodbProxy> {
   const commands: Document[] = [];
   const sockets = new Set<Socket>();
@@ -66,7 +66,7 @@ export async function startMongodbProxy(target: number): Promise<MongodbProxy> {
   };
 }
 
-/** Takes whole messages off the front: length, request id, response to, operation (4 bytes each), flags, kind, document. @returns the rest. */
+/** Records complete messages: length, request id, response to, operation (4 bytes each), flags, kind, document. @returns the rest. */
 function note(bytes: Buffer, commands: Document[]): Buffer<ArrayBuffer> {
   let rest = bytes;
   while (rest.length >= 4 && rest.length >= rest.readInt32LE(0)) {

@@ -1,4 +1,4 @@
-/** A server that speaks MongoDB's protocol, for tests: `MONGODB_URI`, `mongod` on PATH, else mongo-java-server from Maven Central. */
+/** A server with MongoDB's protocol for tests: `MONGODB_URI`, `mongod` on PATH, else mongo-java-server from Maven Central. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,26 +15,26 @@ import { askForServer, type SharedServer } from "./shared-server.ts";
 /** For tests of packages that do not depend on the driver. */
 export { MongoClient } from "mongodb";
 
-/** Names a server that runs already; tests then share it and keep to databases of their own. */
+/** Variable with the URI of a running server. Tests then share it, and each uses its own databases. */
 export const mongodbUriVariable = "MONGODB_URI";
 
-/** Of mongo-java-server and of mongod. */
+/** Output of mongo-java-server and of mongod when they are ready. */
 const readyLine = /^ready \d+$|"Waiting for connections"/m;
-/** A server in Java, on one core that many share. */
+/** Longest start in ms: of a server in Java, on one shared core. */
 const startMsMax = 90_000;
 const stopMsMax = 15_000;
 const logCharsMax = 4_000;
 
 export interface MongodbOptions {
-  /** Acknowledged writes survive kill -9, at a third of the speed; mongod is always so. Default: false, where about the last second is lost. */
+  /** Whether acknowledged writes survive kill -9, at a third of the speed. mongod is always durable. Default: false, which loses about a second. */
   readonly durable?: boolean;
   /** Default: a free one. */
   readonly port?: number;
-  /** Where the data are kept, left in place at `stop`. Default: a temporary folder, removed at `stop`. */
+  /** Folder of the data, which `stop` keeps. Default: a temporary folder, which `stop` removes. */
   readonly folder?: string;
   /**
-   * True: a server of the test's own, which it can stop, kill and freeze. It is so too when port, folder or durable are given.
-   * Default: the server of `MONGODB_URI`; else the one that all files of the run share; else, outside a run, one of its own.
+   * True: a separate server, which the test can stop, kill and freeze. Options port, folder and durable imply it.
+   * Default: the server of `MONGODB_URI`, else the one that all files of the run share, else (outside a run) a separate one.
    */
   readonly own?: boolean;
 }
@@ -43,27 +43,27 @@ export interface Mongodb {
   /** `mongodb://127.0.0.1:27017`, without a database. */
   readonly url: string;
   readonly kind: "environment" | "mongod" | "mongo-java-server";
-  /** Of the process that runs now; null after its end, and for a shared server, which can be neither stopped nor frozen. */
+  /** Id of the running process; null after its end, and for a shared server, which can be neither stopped nor frozen. */
   readonly pid: number | null;
-  /** The URL with this database: files that share a server keep to databases of their own. */
+  /** The URL with a database. Files that share a server use different databases. */
   database(name: string): string;
-  /** SIGTERM, and its end; a temporary folder goes. Does nothing to a shared server, and nothing the second time. */
+  /** Sends SIGTERM, waits for the end, and removes a temporary folder. Does nothing for a shared server, or the second time. */
   stop(): Promise<void>;
-  /** SIGTERM, and its end; the data stay for `restart`. */
+  /** Sends SIGTERM and waits for the end; keeps the data for `restart`. */
   halt(): Promise<void>;
-  /** SIGKILL, and its end; the data stay for `restart`. */
+  /** Sends SIGKILL and waits for the end; keeps the data for `restart`. */
   kill(): Promise<void>;
-  /** The same port and data again, after `halt` or `kill`. */
+  /** Starts it again with the same port and data, after `halt` or `kill`. */
   restart(): Promise<void>;
-  /** SIGSTOP: connections stay open and nothing is answered. */
+  /** Sends SIGSTOP: connections stay open, and nothing is answered. */
   freeze(): void;
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   thaw(): void;
-  /** The last of what it printed. */
+  /** The end of its output. */
   log(): string;
 }
 
-/** How to start one process on a folder. */
+/** A program that serves a folder of data. */
 interface Program {
   readonly kind: "mongod" | "mongo-java-server";
   readonly command: string;
@@ -71,7 +71,7 @@ interface Program {
   args(port: number, folder: string): string[];
 }
 
-/** Resolves when it answers. @throws Error that says what to install, or with what it printed when it does not start. */
+/** Resolves when it answers. @throws Error that says what to install, or with its output if it does not start. */
 export async function startMongodb(options: MongodbOptions = {}): Promise<Mongodb> {
   const { port: wantedPort, folder: wantedFolder, durable = false, own = false } = options;
   const foreign = process.env[mongodbUriVariable];
@@ -128,7 +128,7 @@ export async function startMongodb(options: MongodbOptions = {}): Promise<Mongod
   };
 }
 
-/** Gets what `startMongodb` needs, so that no test's time is spent on downloads. @throws Error that says what to install. */
+/** Gets the programs that `startMongodb` needs, so that no test waits for downloads. @throws Error that says what to install. */
 export async function findMongodb(): Promise<void> {
   if (!process.env[mongodbUriVariable]) await findProgram(false);
 }
@@ -157,7 +157,7 @@ async function findProgram(durable: boolean): Promise<Program> {
 }
 
 async function launch(program: Program, port: number, folder: string, onOutput: (text: string) => void): Promise<ChildProcess> {
-  // Standard input stays open as long as we live: mongo-java-server ends with it.
+  // Keep standard input open while this process lives: mongo-java-server ends when it is closed.
   const child = spawn(program.command, program.args(port, folder), {
     stdio: ["pipe", "pipe", "pipe"],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...program.env },
@@ -169,12 +169,12 @@ async function launch(program: Program, port: number, folder: string, onOutput: 
       onOutput(text);
     });
   }
-  // Its end shows in `exitCode`; a write to its input cannot happen.
+  // Its end is visible in `exitCode`. Nothing is written to its input.
   child.once("error", (error) => {
     printed += error.message;
   });
   const deadline = performance.now() + startMsMax;
-  // What it says, and not its port, on which another may listen.
+  // Wait for its output instead of its port, where another process may listen.
   while (!readyLine.test(printed)) {
     const ended = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
     if (ended || performance.now() > deadline) {
@@ -190,7 +190,7 @@ async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   child.kill(signal);
-  // A frozen process takes its signal only once it goes on.
+  // A frozen process handles a signal only after it has been resumed.
   child.kill("SIGCONT");
   const timer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
   await ended;
@@ -198,7 +198,7 @@ async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<
 }
 
 function foreignServer(uri: string): Mongodb {
-  // Not by URL: a list of hosts is none.
+  // `URL` cannot parse a list of hosts.
   const [, base = uri, query = ""] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)[^?]*(\?.*)?$/.exec(uri) ?? [];
   return { ...unsignalled(mongodbUriVariable), url: uri, kind: "environment", database: (name) => `${base}/${name}${query}` };
 }
@@ -207,7 +207,7 @@ function sharedServer({ url, kind }: SharedServer): Mongodb {
   return { ...unsignalled("this run"), url, kind: kind as Mongodb["kind"], database: (name) => `${url}/${name}` };
 }
 
-/** A server that others use too. */
+/** Refuses to stop or freeze a server that others also use. */
 function unsignalled(owner: string): Omit<Mongodb, "url" | "kind" | "database"> {
   const refuse = (): never => {
     throw new Error(`the server of ${owner} is not ours to signal: ask for an own one`);

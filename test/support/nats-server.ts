@@ -1,4 +1,4 @@
-/** nats-server for tests: a foreign one, the one on PATH, the cached one, built by Go, or Debian's. */
+/** nats-server for tests: a running one, the one on PATH, the cached one, one built by Go, or Debian's. */
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,9 +13,9 @@ import { freezeProcess } from "./frozen.ts";
 import { askForServer } from "./shared-server.ts";
 import { toolCache, withLock } from "./tool-cache.ts";
 
-/** The first line with per-key expiry in buckets; scripts/doctor.sh names it too. */
+/** The first minor version with expiry of single keys in buckets is 2.11. scripts/doctor.sh also names the version. */
 export const natsServerVersion = "2.11.4";
-/** Names a server that runs already, with JetStream; tests then share it and keep to names of their own. */
+/** Variable with the URL of a running server with JetStream. Tests then share it, and each uses its own names. */
 export const natsUrlVariable = "NETFACTS_TEST_NATS_URL";
 
 const debian = { name: "nats-server", variable: "NATS_SERVER", packageName: "nats-server", binary: "usr/sbin/nats-server" };
@@ -23,18 +23,18 @@ const run = promisify(execFile);
 const startMsMax = 60_000;
 
 export interface NatsServerOptions {
-  /** Default: no. */
+  /** Default: false. */
   readonly jetstream?: boolean;
-  /** Default: a free one. Give the port of a server that was stopped to start it again where its clients look. */
+  /** Default: a free one. Use the port of a stopped server to start it again at the same place. */
   readonly port?: number;
-  /** Where JetStream keeps its files, kept at `stop`. Default: a temporary folder, removed at `stop`. */
+  /** Folder of JetStream's files, which `stop` keeps. Default: a temporary folder, which `stop` removes. */
   readonly storeDir?: string;
-  /** Further text of its configuration file: users and permissions, `max_payload: 65536`. */
+  /** Text of its configuration file: users and permissions, `max_payload: 65536`. */
   readonly config?: string;
   /**
-   * True: a server of the test's own, which it can stop and freeze. It is so too when port, storeDir or config are given.
-   * Default: the server of NETFACTS_TEST_NATS_URL; else an account of the server that all files of the run share, with JetStream, and
-   * with subjects and buckets that no other file sees; else, outside a run, one of its own.
+   * True: a separate server, which the test can stop and freeze. Options port, storeDir and config imply it.
+   * Default: the server of NETFACTS_TEST_NATS_URL; else an account with JetStream on the server that all files of the run share, whose subjects
+   * and buckets are invisible to other files; else (outside a run) a separate one.
    */
   readonly own?: boolean;
 }
@@ -43,23 +43,23 @@ export interface NatsServer {
   /** `nats://127.0.0.1:4222`; with user and password for a shared server. */
   readonly url: string;
   readonly port: number;
-  /** null: a shared server, which can be neither killed nor frozen. */
+  /** Null for a shared server, which can be neither killed nor frozen. */
   readonly pid: number | null;
-  /** SIGTERM, and its end. Does nothing to a shared server, and nothing the second time. */
+  /** Sends SIGTERM and waits for the end. Does nothing for a shared server, or the second time. */
   stop(): Promise<void>;
-  /** SIGKILL, and its end; a `storeDir` that was given stays. */
+  /** Sends SIGKILL and waits for the end; keeps a given `storeDir`. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open and nothing is answered. */
+  /** Sends SIGSTOP: connections stay open, and nothing is answered. */
   freeze(): void;
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   thaw(): void;
-  /** Reads another text of its configuration file, without an end of connections; resolves when it has. */
+  /** Loads another configuration without closing connections; resolves when it is in effect. */
   reload(config: string): Promise<void>;
-  /** What it logged so far. */
+  /** Its log so far. */
   log(): string;
 }
 
-/** Looks in the order of this file's head, without the foreign one. Cost: one file look-up when found, 40 s when Go has to build it. */
+/** Looks at the places in the order of this file's first line, except for a running one. Cost: one file look-up; 40 s if Go builds it. */
 export async function findNatsServer(): Promise<FoundTool> {
   const installed = await findInstalledTool(debian);
   if (installed !== null) return installed;
@@ -78,12 +78,12 @@ export async function findNatsServer(): Promise<FoundTool> {
   });
 }
 
-/** Leaves nothing behind but the program: modules and objects of the build go. Returns why not, or null. */
+/** Builds the program, and removes modules and objects of the build. Returns why it failed; null: it succeeded. */
 async function buildByGo(folder: string): Promise<string | null> {
   const work = await mkdtemp(`${folder}.`);
-  // The compiler needs little memory, and a fifth less time when it seldom collects garbage.
+  // GOGC: the compiler needs little memory, and rarer garbage collections save a fifth of its time.
   const own = { GOPATH: work, GOMODCACHE: join(work, "mod"), GOCACHE: join(work, "build"), GOBIN: join(work, "bin"), GOGC: "400" };
-  // Without a toolchain of its own for this version, Go fetches one as a module.
+  // If Go has no toolchain for this version, it downloads one as a module.
   const options = { env: { ...process.env, HOME: process.env.HOME ?? work, ...own }, cwd: work };
   try {
     await run("go", ["version"], options);
@@ -96,13 +96,13 @@ async function buildByGo(folder: string): Promise<string | null> {
     if (code === "ENOENT") return "no Go to build it";
     return `go install failed: ${(stderr?.trim() || message).split("\n").at(-1)}`;
   } finally {
-    // Go writes modules read-only, and knows how to remove them.
+    // Modules are read-only files, so let Go remove them.
     await run("go", ["clean", "-modcache"], options).catch(() => undefined);
     await rm(work, { recursive: true, force: true });
   }
 }
 
-/** Starts one on loopback; resolves when it takes connections. Throws when there is none to be had, or with its log when it does not start. */
+/** Starts one on loopback; resolves when it accepts connections. Throws if none is found, or with its log if it does not start. */
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
   const { jetstream = false, port, storeDir, config, own = false } = options;
   const foreign = process.env[natsUrlVariable];
@@ -145,7 +145,7 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
     port: listening,
     pid: child.pid ?? null,
     async stop() {
-      // A frozen process takes its signal only once it goes on.
+      // A frozen process handles a signal only after it has been resumed.
       child.kill("SIGCONT");
       await end("SIGTERM");
       await removeFolder();
@@ -188,7 +188,7 @@ function untilReady(child: ChildProcess, log: () => string): Promise<void> {
   });
 }
 
-/** A server that others use too. */
+/** Refuses to stop or freeze a server that others also use. */
 function unsignalled(url: string, owner: string): NatsServer {
   const refuse = (): never => {
     throw new Error(`the server of ${owner} is not ours to signal: ask for an own one`);

@@ -1,13 +1,13 @@
-/** The users that the documents list for nats-server, and one for tests themselves that may do everything. */
+/** The documented users of nats-server, and a user with all rights for tests themselves. */
 
 import { type NatsUser, natsAuthorization } from "../../libs/messaging/src/nats/rights.ts";
 
-/** `user:password`, as URLs have it. */
+/** `user:password`, as in URLs. */
 export const testUser = "test:test";
 
 const passwordOf = (user: NatsUser) => `password-of-${user}`;
 
-/** For nats-server's configuration file. */
+/** Text for nats-server's configuration file. */
 export function natsUsersConfig(): string {
   const [user, password] = testUser.split(":");
   return natsAuthorization({ passwordOf: (of) => `"${passwordOf(of)}"` }).replace(
@@ -16,7 +16,7 @@ export function natsUsersConfig(): string {
   );
 }
 
-/** Settings of a service, or of the command line. */
+/** Settings with the user's password, for a service or the command line. */
 export function accessOf(user: NatsUser): Readonly<Record<string, string>> {
   return { NATS_USER: user, NATS_PASSWORD: passwordOf(user) };
 }

@@ -1,19 +1,19 @@
-/** nsd (Debian package `nsd`), an authority on loopback for zones that a test gives. A foreign one would not have them. */
+/** nsd (Debian package `nsd`), an authoritative server on loopback for zones of a test. */
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FoundTool, findDebianTool } from "./debian.ts";
 import { type DnsProcess, startDnsProcess } from "./dns-process.ts";
 
-/** `NSD` in the environment, PATH, the cache, the registry. */
+/** Looks at `NSD` in the environment, then in PATH, the cache and the registry. */
 export function findNsd(): Promise<FoundTool> {
   return findDebianTool({ name: "nsd", variable: "NSD", packageName: "nsd", binary: "usr/sbin/nsd" });
 }
 
 export interface NsdOptions {
-  /** Zone files by the name of their zone, without the dot at its end. */
+  /** Zone files by zone name, without the dot at its end. */
   readonly zones: Readonly<Record<string, string>>;
-  /** Answers with DNS cookies (RFC 7873). */
+  /** Whether it answers with DNS cookies (RFC 7873). */
   readonly cookies?: boolean;
   /** Default: any free one. */
   readonly port?: number;
@@ -29,7 +29,7 @@ export async function startNsd({ zones, cookies = false, port = 0 }: NsdOptions)
     port,
     probe: { name: names[0] ?? "", type: "SOA" },
     async prepare(folder, bound) {
-      // Names of reverse zones may hold a slash (RFC 2317): files are numbered.
+      // Files are numbered, because names of reverse zones may contain a slash (RFC 2317).
       await Promise.all(Object.values(zones).map((text, index) => writeFile(join(folder, `zone-${index}`), text)));
       await writeFile(join(folder, "nsd.conf"), configuration(folder, bound, names, cookies));
       return ["-d", "-c", join(folder, "nsd.conf")];

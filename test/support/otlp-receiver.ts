@@ -8,7 +8,7 @@ import { gunzipSync } from "node:zlib";
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
-  /** Null: the first of its trace. */
+  /** Null: it is the first of its trace. */
   readonly parentSpanId: string | null;
   readonly name: string;
   readonly kind: "internal" | "server" | "client" | "producer" | "consumer";
@@ -19,19 +19,19 @@ export interface Span {
 
 export interface OtlpReceiver {
   readonly url: string;
-  /** Everything so far, in order of arrival. */
+  /** All spans so far, in order of arrival. */
   readonly spans: readonly Span[];
-  /** The bodies as they came: for a search for what must not be in them. */
+  /** The unchanged bodies of requests, so that a test can search them for data that must not be there. */
   readonly bodies: readonly Buffer[];
-  /** Headers of each of them. */
+  /** Headers of the same requests. */
   readonly headers: readonly IncomingHttpHeaders[];
-  /** For the environment of a process that is to send its spans here soon. */
+  /** Environment of a process that sends its spans here without delay. */
   readonly env: Readonly<Record<string, string>>;
-  /** Answers with this status from now on; nothing but 200 keeps spans. */
+  /** Answers with this status from now on. Spans are kept only with 200. */
   answerWith(status: number): void;
-  /** The first span, among those that came and those to come, for which it is true. Rejects with what there was when none comes in time. */
+  /** The first span, past or future, for which `wanted` returns true. Rejects with all spans if none arrives in time. */
   waitFor(wanted: (span: Span) => boolean, timeoutMs?: number): Promise<Span>;
-  /** All spans of the trace, once it is true of them. */
+  /** All spans of the trace, as soon as `wanted` returns true for them. */
   waitForTrace(traceId: string, wanted: (spans: readonly Span[]) => boolean, timeoutMs?: number): Promise<readonly Span[]>;
   stop(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface OtlpReceiver {
 const waitMs = 10_000;
 const kinds = ["internal", "internal", "server", "client", "producer", "consumer"] as const;
 
-/** @param host  address that it listens at. */
+/** @param host  address at which it listens. */
 export async function startOtlpReceiver(host = "127.0.0.1"): Promise<OtlpReceiver> {
   const spans: Span[] = [];
   const bodies: Buffer[] = [];
@@ -107,7 +107,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body;
 }
 
-/** `ExportTraceServiceRequest` as JSON, the parts that are read here. */
+/** The used parts of `ExportTraceServiceRequest` as JSON. */
 interface ExportRequest {
   readonly resourceSpans?: readonly {
     readonly resource?: { readonly attributes?: readonly KeyValue[] };

@@ -1,4 +1,4 @@
-/** The one-process form and the command line as real processes, each with an environment and a state folder of its own. */
+/** The one-process form and the command line as real processes, each with its own environment and state folder. */
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,10 +23,10 @@ export interface Running {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly home: string;
-  /** What it printed so far. */
+  /** Its output so far. */
   out(): string;
   err(): string;
-  /** Resolves when it printed the text; rejects with all output when it ends before. */
+  /** Resolves when it has printed the text; rejects with all output if it ends before. */
   printed(text: string | RegExp, timeoutMs?: number): Promise<void>;
   readonly ended: Promise<Ended>;
 }
@@ -34,25 +34,25 @@ export interface Running {
 export interface Standalone extends Running {
   readonly url: string;
   readonly operationsUrl: string;
-  /** The key that a first start shows; empty at later ones. */
+  /** The key that the first start prints; empty at later starts. */
   readonly key: string;
-  /** SIGTERM, and its end. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<Ended>;
 }
 
-/** A first start imports data, on a machine that is busy otherwise. */
+/** Longest start in ms: the first one imports data, and the machine may be busy. */
 const readyMsMax = 110_000;
 
 const live = new Set<ChildProcess>();
 
-/** Ends whatever a failed test left behind: for `afterAll`. */
+/** Ends processes that failed tests did not end. For `afterAll`. */
 export async function endAll(): Promise<void> {
   const ends = [...live].map((child) => once(child, "exit"));
   for (const child of live) child.kill("SIGKILL");
   await Promise.all(ends);
 }
 
-/** A folder of its own, removed by `removeFolders`. */
+/** A new folder, which `removeFolders` removes. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-process-"));
   folders.push(folder);
@@ -113,7 +113,7 @@ function run(command: string, args: readonly string[], home: string, options: Sp
   };
 }
 
-/** Settings that tests change; ports are free ones, and the resolver a port where nobody listens, unless told otherwise. */
+/** Settings of tests. Defaults: free ports, and a resolver at a port where no server listens. */
 export type Settings = Readonly<Record<string, string>>;
 
 function environment(home: string, settings: Settings): NodeJS.ProcessEnv {
@@ -126,13 +126,13 @@ export function launchStandalone(home: string, settings: Settings = {}, options:
   return run(process.execPath, programArgs("standalone"), home, { cwd: root, env: environment(home, settings), ...options });
 }
 
-/** The same by a line of `sh` that ends in `exec "$@"`: for limits that only a shell can set. */
+/** The same with a line of `sh` that ends in `exec "$@"`, for limits that only a shell can set. */
 export function launchUnder(shell: string, home: string, settings: Settings = {}): Running {
   const args = ["-c", shell, "sh", process.execPath, ...programArgs("standalone")];
   return run("/bin/sh", args, home, { cwd: root, env: environment(home, settings) });
 }
 
-/** Starts the process; resolves when it says that it is ready. */
+/** Starts the process; resolves when it reports that it is ready. */
 export async function startStandalone(home: string, settings: Settings = {}): Promise<Standalone> {
   return ready(launchStandalone(home, settings));
 }
@@ -152,12 +152,12 @@ export async function ready(running: Running): Promise<Standalone> {
   };
 }
 
-/** A start that is to fail: its end. */
+/** The end of a start that must fail. */
 export function failingStart(home: string, settings: Settings = {}): Promise<Ended> {
   return launchStandalone(home, settings).ended;
 }
 
-/** One run of the command line on the data folder; settings as in the environment. */
+/** Runs the command line on the data folder, with settings in its environment. */
 export function netfactsWith(settings: Settings, home: string, ...args: string[]): Promise<Ended> {
   return run(process.execPath, [...programArgs("cli"), "--data-dir", home, ...args], home, {
     cwd: root,
@@ -165,12 +165,12 @@ export function netfactsWith(settings: Settings, home: string, ...args: string[]
   }).ended;
 }
 
-/** One run of the command line on the data folder. */
+/** Runs the command line on the data folder. */
 export function netfacts(home: string, ...args: string[]): Promise<Ended> {
   return netfactsWith({}, home, ...args);
 }
 
-/** The same with `--json`: what it printed. Throws with its faults when it fails. */
+/** The same with `--json`. @returns the parsed output. Throws with its error output if it fails. */
 export function netfactsJson<T>(home: string, ...args: string[]): Promise<T> {
   return netfactsJsonWith({}, home, ...args);
 }
@@ -181,7 +181,7 @@ export async function netfactsJsonWith<T>(settings: Settings, home: string, ...a
   return JSON.parse(out) as T;
 }
 
-/** Whether somebody listens on a loopback port. */
+/** Whether a process listens on a port of loopback. */
 export function isListening(port: number): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(port, "127.0.0.1");

@@ -12,12 +12,12 @@ import { freePort } from "./free-ports.ts";
 
 const packageName = "prometheus";
 
-/** `PROMTOOL` in the environment, PATH, the cache, the registry. */
+/** Looks at `PROMTOOL` in the environment, then in PATH, the cache and the registry. */
 export function findPromtool(): Promise<FoundTool> {
   return findDebianTool({ name: "promtool", variable: "PROMTOOL", packageName, binary: "usr/bin/promtool" });
 }
 
-/** `PROMETHEUS` in the environment, PATH, the cache, the registry. */
+/** Looks at `PROMETHEUS` in the environment, then in PATH, the cache and the registry. */
 export function findPrometheus(): Promise<FoundTool> {
   return findDebianTool({ name: "prometheus", variable: "PROMETHEUS", packageName, binary: "usr/bin/prometheus" });
 }
@@ -29,7 +29,7 @@ export interface Target {
 }
 
 export interface PrometheusOptions {
-  /** A scrape job without its service discovery: the targets replace it, and may have the labels that it would set. */
+  /** A scrape job without service discovery: the targets replace it, and may have the labels that it would set. */
   readonly job?: object;
   readonly targets: readonly Target[];
   /** Content of a rule file. */
@@ -53,7 +53,7 @@ export interface FiringAlert {
 }
 
 export interface Prometheus {
-  /** The value now of each series. Rejects with what is wrong with the query. */
+  /** The current value of each series. Rejects with the error of a wrong query. */
   query(expr: string): Promise<Sample[]>;
   /** The values of each series at each step from one Unix time to another, in seconds. */
   range(expr: string, from: number, to: number, step: number): Promise<SampleRange[]>;
@@ -69,7 +69,7 @@ interface Rules {
   readonly groups: readonly { readonly rules: readonly { readonly name: string; readonly lastError?: string }[] }[];
 }
 
-/** Resolves when it is ready. It listens on loopback only, at a port that was free. */
+/** Resolves when it is ready. It listens only on loopback, at a free port. */
 export async function startPrometheus({ job, targets, rules, scrapeInterval }: PrometheusOptions): Promise<Prometheus> {
   const tool = await findPrometheus();
   if (!tool.found) throw new Error(`prometheus is needed: ${tool.remedy}`);

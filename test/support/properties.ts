@@ -1,6 +1,6 @@
 /**
- * fast-check as our tests use it: lists, texts and bytes are as long as their arbitrary says they may be. By itself it makes some ten items
- * more than `minLength`, whatever `maxLength` says.
+ * fast-check with a setting for our tests: lists, texts and bytes may be as long as `maxLength`. By default, it makes at most some ten items more
+ * than `minLength`, even if `maxLength` is larger.
  */
 
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Packages of PyPI for tests, in an environment of their own in the cache. */
+/** Packages of PyPI for tests, in a separate environment in the cache. */
 
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ import type { FoundTool } from "./debian.ts";
 const run = promisify(execFile);
 
 /**
- * The Python of an environment that has the packages. Cost the first time: some seconds.
+ * Finds the Python of an environment with the packages, or makes it. Cost the first time: some seconds.
  *
- * @param name  of the environment; it names the version too.
- * @param packages  arguments of `pip install`, such as `name==version` or `-r FILE`: nothing that they need is installed beside.
+ * @param name  name of the environment, with the version.
+ * @param packages  arguments of `pip install`, such as `name==version` or `-r FILE`. Their dependencies are not installed.
  */
 export async function findPythonWith(name: string, packages: readonly string[]): Promise<FoundTool> {
-  // Programs of an environment name its Python by path: modules are run by it, so that the folder can be renamed.
+  // Programs of an environment contain the path of its Python. Run modules instead, so that the folder can be renamed.
   const python = "bin/python";
   const install = async (folder: string) => {
     await run("python3", ["-m", "venv", folder]);

@@ -1,4 +1,4 @@
-/** Random numbers that are the same for the same seed, everywhere. */
+/** Random numbers that depend only on the seed. */
 
 export type Random = (below: number) => number;
 

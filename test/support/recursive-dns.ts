@@ -1,4 +1,4 @@
-/** Reverse DNS as it is in production: unbound, which asks nsd about the test zones, and one zone whose authority never answers. */
+/** Reverse DNS as in production: unbound, which asks nsd about the test zones, and a zone whose authoritative server never answers. */
 
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -6,21 +6,21 @@ import { testZones } from "./dns-zones.ts";
 import { startNsd } from "./nsd.ts";
 import { startUnbound } from "./unbound.ts";
 
-/** The reverse zone of `193.0.8.0/24`: its authority hears questions and never answers. */
+/** The reverse zone of `193.0.8.0/24`: its authoritative server receives queries and never answers. */
 const silentZone = "8.0.193.in-addr.arpa";
 
 export interface RecursiveDns {
-  /** Of unbound, as the setting RESOLVERS takes it. */
+  /** Address of unbound, in the form of the setting RESOLVERS. */
   readonly address: string;
-  /** Ends unbound; what it kept is gone. */
+  /** Ends unbound, which loses its cache. */
   stopRecursor(): Promise<void>;
-  /** Starts it again on its port. */
+  /** Starts unbound again on the same port. */
   restartRecursor(): Promise<void>;
-  /** Ends all of it; nothing the second time. */
+  /** Ends all servers. Does nothing the second time. */
   stop(): Promise<void>;
 }
 
-/** Resolves when unbound answers. When one part does not start, the others are ended before it rejects. */
+/** Resolves when unbound answers. If a server does not start, the others are ended before it rejects. */
 export async function startRecursiveDns(): Promise<RecursiveDns> {
   const undo: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
@@ -49,7 +49,7 @@ export async function startRecursiveDns(): Promise<RecursiveDns> {
   }
 }
 
-/** Hears questions and never answers them. */
+/** Starts a server that receives queries and never answers. */
 export async function startSilentAuthority(): Promise<{ readonly port: number; stop(): Promise<void> }> {
   const socket = createSocket("udp4").bind(0, "127.0.0.1");
   await once(socket, "listening");

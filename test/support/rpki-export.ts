@@ -1,9 +1,9 @@
-/** rpki-client exports for servers that look at the clock: stayrtr drops what has expired and refuses files that are a day old. */
+/** rpki-client exports with current times, because stayrtr drops expired ROAs and refuses files that are a day old. */
 
 import { renameSync, writeFileSync } from "node:fs";
 import { openContent } from "@netfacts/content";
 
-/** What stands in an export's `roas`. */
+/** An item of an export's `roas`. */
 export interface ExportedRoa {
   readonly asn: number;
   readonly prefix: string;
@@ -12,22 +12,22 @@ export interface ExportedRoa {
   readonly expires: number;
 }
 
-/** `192.0.2.0/24-24 64496`: what makes two VRPs the same. */
+/** The text by which VRPs are compared: `192.0.2.0/24-24 64496`. */
 export function roaText({ prefix, maxLength, asn }: Pick<ExportedRoa, "prefix" | "maxLength" | "asn">): string {
   return `${prefix}-${maxLength} ${asn}`;
 }
 
-/** The ROAs of an export, packed or not: a line of JSON by what makes a VRP. Cost: some 3 s and 300 MB for today's 0.7 M. */
+/** The ROAs of an export, compressed or not, as lines of JSON; the key is the part of the line with the VRP. Cost: 3 s and 300 MB for 0.7 M ROAs. */
 export async function readExportLines(path: string): Promise<Map<string, string>> {
   const roas = new Map<string, string>();
   let rest = "";
   for await (const chunk of openContent(path).stream) {
-    // rpki-client writes one to a line.
+    // rpki-client writes one ROA per line.
     const lines = (rest + Buffer.from(chunk).toString("latin1")).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
       const end = line.indexOf(', "ta"');
-      // Router keys have a trust anchor too.
+      // Skip router keys, which also have a trust anchor.
       if (end > 0 && line.includes('"maxLength"')) roas.set(line.slice(0, end), line);
     }
   }
@@ -38,7 +38,7 @@ export function parseExportLine(line: string): ExportedRoa {
   return JSON.parse(line.trim().replace(/,$/, ""));
 }
 
-/** Writes ROAs as an export that was built now and whose ROAs expire in a day, without router keys and ASPAs; at once, under the name it had before. */
+/** Writes ROAs as an export of the current time, without router keys and ASPAs. The ROAs expire in a day. Replaces an existing file atomically. */
 export function writeFreshExport(path: string, roas: readonly Omit<ExportedRoa, "expires">[]): void {
   const now = Date.now();
   const expires = Math.floor(now / 1_000) + 86_400;

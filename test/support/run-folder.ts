@@ -1,2 +1,2 @@
-/** Names the folder of what the files of one run of Jest share; it is removed when all have ended. */
+/** Variable with the path of the folder that all files of a run of Jest share. It is removed after the run. */
 export const runFolderVariable = "NETFACTS_TEST_RUN";

@@ -1,36 +1,35 @@
 /**
- * How many inputs a property is tried with, and from which seed they are made.
+ * The number of inputs of a property in a test, and their seed.
  *
- * An ordinary run tries a tenth of the inputs from the seed that the test names, so that two runs try the same ones. With
- * NETFACTS_TEST_LONG=1 a run tries all of them, from seeds that no other run has: it prints the number that they follow from, and
- * NETFACTS_TEST_SEED=number repeats them.
+ * An ordinary run tries a tenth of the inputs, from the seed in the test, so that all runs try the same ones. With NETFACTS_TEST_LONG=1, a run
+ * tries all inputs from new seeds. It prints the number from which it derived them; NETFACTS_TEST_SEED=number repeats them.
  */
 
 export const longVariable = "NETFACTS_TEST_LONG";
 export const seedVariable = "NETFACTS_TEST_SEED";
 
-/** A property that is tried with fewer inputs than this is cheap, or hardly proves anything with a tenth of them. */
+/** Least number of inputs of an ordinary run. A property with fewer is cheap, or would hardly prove anything with a tenth of them. */
 const leastRuns = 100;
 
-/** Whether this is the long run: all inputs, seeds of its own. */
+/** Whether this is a long run: all inputs, from new seeds. */
 export const isLong = process.env[longVariable] === "1";
 const rotation = rotationOfRun();
 
 /**
- * @param full  the count of a long run.
- * @param ordinary  the count of an ordinary run, for inputs of which each takes long; by default a tenth, and 100 at least.
- * @returns the count of this run.
+ * @param full  number of inputs in a long run.
+ * @param ordinary  number of inputs in an ordinary run, if each takes long. Default: a tenth, at least 100.
+ * @returns number of inputs in this run.
  */
 export function runs(full: number, ordinary = Math.max(leastRuns, Math.ceil(full / 10))): number {
   return isLong ? full : Math.min(full, ordinary);
 }
 
-/** @param fixed  the seed of an ordinary run; two properties of a file that should not see the same inputs name different ones. */
+/** @param fixed  seed of an ordinary run. Use different seeds for properties of a file that need different inputs. */
 export function seed(fixed: number): number {
   return rotation === null ? fixed : (fixed ^ Math.imul(rotation, 0x9e3779b1)) >>> 0;
 }
 
-/** null: each test's own seed. */
+/** Null: use the seed of each test. */
 function rotationOfRun(): number | null {
   const given = process.env[seedVariable];
   if (given) {
@@ -38,7 +37,7 @@ function rotationOfRun(): number | null {
     return Number(given);
   }
   if (!isLong) return null;
-  // Nobody chose one for the whole run: this file chooses its own.
+  // No seed was given for the whole run, so each test file chooses one.
   const chosen = Date.now() % 1_000_000_000;
   process.stderr.write(`to repeat: ${longVariable}=1 ${seedVariable}=${chosen}\n`);
   return chosen;

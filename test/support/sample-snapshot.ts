@@ -1,4 +1,4 @@
-/** The sample dataset, imported once in a run of tests (some seconds): as a folder, and as a generation in memory. */
+/** The sample dataset as a folder, and as a generation in memory. It is imported once in a run of tests (some seconds). */
 
 import { existsSync } from "node:fs";
 import { cp, mkdtemp, rename, rm } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { Generation, loadSnapshot, openDataFolder, openSnapshot } from "@netfact
 import { runFolderVariable } from "./run-folder.ts";
 import { withLock } from "./tool-cache.ts";
 
-/** A data folder with the samples, to read from: the one of this run, else made at `own`. */
+/** A data folder with the samples, only for reading: the one of this run; outside a run, one that is made at `own`. */
 export async function sampleFolder(own: string): Promise<string> {
   const run = process.env[runFolderVariable];
   if (run === undefined) {
@@ -25,7 +25,7 @@ export async function sampleFolder(own: string): Promise<string> {
   return folder;
 }
 
-/** Copies the samples into the empty folder `home`, where the one-process form then starts without importing them. @returns `home`. */
+/** Copies the samples into the empty folder `home`, so that the one-process form starts there without an import. @returns `home`. */
 export async function withSamples(home: string): Promise<string> {
   const samples = await sampleFolder(home);
   if (samples !== home) await cp(samples, home, { recursive: true });

@@ -1,20 +1,20 @@
-/** schemathesis, which reads an OpenAPI document and looks for answers that are not as it says. From PATH, the cache, or PyPI into an environment of its own. */
+/** schemathesis, which searches for answers that violate an OpenAPI document. From PATH, the cache, or PyPI (in a separate environment). */
 
 import { join } from "node:path";
 import { type FoundTool, findInstalledTool } from "./debian.ts";
 import { findPythonWith } from "./python-packages.ts";
 
-/** Of schemathesis; what it needs is pinned beside (`schemathesis-requirements.txt`). */
+/** Version of schemathesis; `schemathesis-requirements.txt` pins its dependencies. */
 export const schemathesisVersion = "4.32.5";
 const requirements = join(import.meta.dirname, "schemathesis-requirements.txt");
 
-/** `SCHEMATHESIS` in the environment, PATH, the cache, the registry. Cost the first time: ten seconds. */
+/** Looks at `SCHEMATHESIS` in the environment, then in PATH, the cache and the registry. Cost the first time: ten seconds. */
 export async function findSchemathesis(): Promise<FoundTool> {
   const installed = await findInstalledTool({ name: "schemathesis", variable: "SCHEMATHESIS" });
   return installed ?? findPythonWith(`schemathesis-${schemathesisVersion}`, ["-r", requirements]);
 }
 
-/** Its arguments before those of the command line. */
+/** Arguments of the program before those of schemathesis. */
 export function schemathesisArguments({ command }: Extract<FoundTool, { found: true }>): string[] {
   return command.endsWith("/python") ? ["-m", "schemathesis.cli"] : [];
 }

@@ -1,4 +1,4 @@
-/** Owns the servers that the test files of one run share: starts each when the first file asks for it, and stops all after the run. */
+/** Owns the servers that the test files of a run share: starts each at the first request for it, and stops all after the run. */
 
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
@@ -7,7 +7,7 @@ import { type Mongodb, startMongodb } from "./mongodb.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
 import type { SharedServer } from "./shared-server.ts";
 
-/** Each request for NATS gets an account: subjects, streams and buckets of its own. */
+/** Most requests for NATS in a run. Each gets a new account, with its own subjects, streams and buckets. */
 const natsAccountsMax = 200;
 const natsPassword = "shared";
 
@@ -45,11 +45,11 @@ export async function startServerOwner(): Promise<string> {
   return `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
 }
 
-/** Does nothing where nothing was started. */
+/** Does nothing if nothing was started. */
 export async function stopServerOwner(): Promise<void> {
   listener?.close();
   listener?.closeAllConnections();
-  // A server that did not start has nothing to stop.
+  // Ignore servers that did not start.
   const running = await Promise.all([mongodb, nats].map((server) => server?.catch(() => undefined)));
   await Promise.all(running.map((server) => server?.stop()));
 }

@@ -1,4 +1,4 @@
-/** One service as a process of its own, on ports that it keeps from one start to the next. */
+/** A service as a separate process, with the same ports at each start. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,14 +13,14 @@ export type ServiceName = "gateway-auth-quota" | "ip-routing" | "asn-prefix" | "
 
 export interface ServiceProcessOptions {
   readonly service: ServiceName;
-  /** Among the processes of the service, from 0. */
+  /** Index among the processes of the service, from 0. */
   readonly index: number;
-  /** Settings without those of ports and addresses, which are chosen here. */
+  /** Settings without ports and addresses, which are set here. */
   readonly env: Readonly<Record<string, string>>;
   readonly ports: ServicePorts;
-  /** Each piece of what it prints, as it comes. */
+  /** Called with each piece of its output. */
   readonly onOutput?: (text: string) => void;
-  /** Its end, whoever wanted it. */
+  /** Called at its end, expected or not. */
   readonly onEnd?: (end: ServiceEnd) => void;
 }
 
@@ -41,13 +41,13 @@ const stopMsMax = 20_000;
 export class ServiceProcess {
   readonly service: ServiceName;
   readonly index: number;
-  /** `ip-routing-0`: also the name of the pod. */
+  /** `ip-routing-0`, which is also the name of the pod. */
   readonly name: string;
-  /** Where it takes requests; a service that is asked over NATS only has nobody there. */
+  /** URL for requests. A service that is reached only over NATS does not listen there. */
   readonly url: string;
-  /** Where `/metrics`, `/healthz` and `/readyz` are. */
+  /** URL of `/metrics`, `/healthz` and `/readyz`. */
   readonly operationsUrl: string;
-  /** Where a gateway serves operators, under `/admin/v1`. */
+  /** URL of a gateway's operator listener, with `/admin/v1`. */
   readonly operatorUrl: string;
   readonly #options: ServiceProcessOptions;
   #child: ChildProcess | null = null;
@@ -63,7 +63,7 @@ export class ServiceProcess {
     this.operatorUrl = `http://127.0.0.1:${options.ports.operator}`;
   }
 
-  /** Of the process that runs now; null when none does. */
+  /** Id of the running process; null: none runs. */
   get pid(): number | null {
     return this.running ? (this.#child?.pid ?? null) : null;
   }
@@ -72,12 +72,12 @@ export class ServiceProcess {
     return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** How the last process ended; null while one runs, or before the first. */
+  /** End of the last process; null while one runs, and before the first. */
   get ended(): ServiceEnd | null {
     return this.#child === null || this.running ? null : { code: this.#child.exitCode, signal: this.#child.signalCode };
   }
 
-  /** What it printed, over all its starts. */
+  /** Its output since the first start. */
   log(): string {
     return this.#log;
   }
@@ -93,7 +93,7 @@ export class ServiceProcess {
       OPERATOR_PORT: `${ports.operator}`,
       TELEMETRY_PORT: `${ports.operations}`,
       POD_NAME: this.name,
-      // No load balancer has to notice a stop.
+      // No load balancer must notice a stop.
       DRAIN_SECONDS: "0",
       ...forTests,
     };
@@ -109,14 +109,14 @@ export class ServiceProcess {
         onOutput?.(text);
       });
     }
-    // Its end follows, and says so.
+    // The event `close` follows.
     child.once("error", (error) => {
       this.#log += `${error.message}\n`;
     });
     child.once("close", (code, signal) => onEnd?.({ code, signal }));
   }
 
-  /** Resolves when `/readyz` says so (or, with `/healthz`, as soon as it lives). Rejects with its log when it ends before, or not in time. */
+  /** Resolves when `/readyz` (or `/healthz`) answers 200. Rejects with its log if it ends before, or is not ready in time. */
   async untilReady(path: "/readyz" | "/healthz" = "/readyz", signal?: AbortSignal): Promise<void> {
     const deadline = performance.now() + readyMsMax;
     for (;;) {
@@ -130,19 +130,19 @@ export class ServiceProcess {
     }
   }
 
-  /** Sends the signal without waiting for what follows: SIGSTOP and SIGCONT, or an end that is watched elsewhere. */
+  /** Sends a signal without waiting: SIGSTOP and SIGCONT, or a signal whose effect the caller watches. */
   signal(signal: NodeJS.Signals): void {
     if (this.running) this.#child?.kill(signal);
   }
 
-  /** Ends it, frozen or not; at last by SIGKILL. Does nothing when it runs no more. */
+  /** Ends it, frozen or not; after a time by SIGKILL. Does nothing if it does not run. */
   async end(signal: NodeJS.Signals = "SIGTERM"): Promise<ServiceEnd> {
     const child = this.#child;
     if (child === null) return { code: null, signal: null };
     if (this.running) {
       const ended = once(child, "exit");
       child.kill(signal);
-      // A frozen process takes its signal only once it goes on.
+      // A frozen process handles a signal only after it has been resumed.
       child.kill("SIGCONT");
       const timer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
       await ended;

@@ -1,17 +1,17 @@
-/** Asks for a server that all test files of one run share. The global set-up hands them out (`server-owner.ts`). */
+/** Requests a server that all test files of a run share, from the process of the global set-up (`server-owner.ts`). */
 
-/** Names where they are handed out; unset outside a run. */
+/** Variable with the URL of the owner; unset outside a run. */
 export const serverOwnerVariable = "NETFACTS_TEST_SERVERS";
 
 export type SharedServerName = "mongodb" | "nats";
 
 export interface SharedServer {
   readonly url: string;
-  /** The program, as its `kind` names it. */
+  /** Name of the program, like `Mongodb.kind`. */
   readonly kind: string;
 }
 
-/** Resolves when the server runs; the first request starts it. null outside a run. @throws Error with the reason when it does not start. */
+/** Resolves when the server runs; the first request starts it. Null outside a run. @throws Error with the reason if it does not start. */
 export async function askForServer(name: SharedServerName): Promise<SharedServer | null> {
   const owner = process.env[serverOwnerVariable];
   if (!owner) return null;

@@ -1,4 +1,4 @@
-/** DNSSEC for the zones of an authority of the tests: signed with the tools of ldns (Debian package `ldnsutils`), well or badly. */
+/** DNSSEC for the zones of an authoritative server in tests: valid and invalid signatures, made by ldns (Debian package `ldnsutils`). */
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -12,16 +12,16 @@ const run = promisify(execFile);
 const packageName = "ldnsutils";
 const tool = (name: string, variable: string) => findDebianTool({ name, variable, packageName, binary: `usr/bin/${name}` });
 
-/** `LDNS_KEYGEN` and `LDNS_SIGNZONE` in the environment, PATH, the cache, the registry. */
+/** Looks at `LDNS_KEYGEN` and `LDNS_SIGNZONE` in the environment, then in PATH, the cache and the registry. */
 export async function findZoneSigner(): Promise<{ readonly keygen: FoundTool; readonly signzone: FoundTool }> {
-  // One after the other, as both are in one package.
+  // Search one after the other, because both are in the same package.
   const keygen = await tool("ldns-keygen", "LDNS_KEYGEN");
   return { keygen, signzone: await tool("ldns-signzone", "LDNS_SIGNZONE") };
 }
 
 /**
- * `good`: signed, and the root vouches for it. `expired`: signed until last year. `forged`: records were changed after they were signed.
- * `unsigned`: the root says that nobody signs it.
+ * `good`: signed, with a DS record in the root. `expired`: signed until last year. `forged`: records were changed after signing.
+ * `unsigned`: the root proves that it is not signed.
  */
 export type Signing = "good" | "expired" | "forged" | "unsigned";
 
@@ -31,13 +31,13 @@ export interface SignedZone {
 }
 
 export interface SignedZones {
-  /** Zone files by the name of their zone, as `startNsd` takes them; the root is among them, and delegates all others. */
+  /** Zone files by zone name for `startNsd`, with the root, which delegates all others. */
   readonly zones: Readonly<Record<string, string>>;
-  /** The key of the root, as `startUnbound` takes it. */
+  /** The key of the root, for `startUnbound`. */
   readonly trustAnchor: string;
 }
 
-/** @param zones  by the name of their zone, without the dot at its end. */
+/** @param zones  zones by name, without the dot at its end. */
 export async function signZones(zones: Readonly<Record<string, SignedZone>>): Promise<SignedZones> {
   const folder = await mkdtemp(join(tmpdir(), "netfacts-signed-"));
   try {
@@ -78,7 +78,7 @@ async function signZone(folder: string, name: string, text: string, signing: Sig
   };
 }
 
-/** Each PTR record leads elsewhere, under the signature that it had. */
+/** Changes the name in each PTR record, but keeps its signature. */
 function forge(text: string): string {
   return text.replace(/^(\S+\s+\d+\s+IN\s+PTR\s+)(\S+)$/gm, "$1evil.example.");
 }

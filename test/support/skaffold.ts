@@ -1,6 +1,6 @@
 /**
- * What skaffold does with skaffold.yaml, as commands of docker, helm, kubectl and tar: skaffold itself is not at hand. It knows what our file uses,
- * and refuses the rest. Arguments are those of skaffold v2 (its packages `helm`, `sync` and `portforward`), without its labels.
+ * The commands of docker, helm, kubectl and tar that skaffold runs for skaffold.yaml, because tests do not have skaffold itself. Supports only the
+ * features that our file uses. The arguments are those of skaffold v2 (its packages `helm`, `sync` and `portforward`), without its labels.
  */
 
 import { readFileSync } from "node:fs";
@@ -49,20 +49,20 @@ interface Profile {
   readonly patches: readonly Patch[];
 }
 
-/** A built image. The digest is there when it was pushed to a registry. */
+/** A built image. It has a digest if it was pushed to a registry. */
 export interface Image {
   readonly repository: string;
   readonly tag: string;
   readonly digest?: string;
 }
 
-/** The name by which pods have it. */
+/** Name of the image in pods. */
 export const imageName = ({ repository, tag, digest }: Image) => `${repository}:${tag}${digest ? `@${digest}` : ""}`;
 
 /**
- * The configuration of `skaffold COMMAND -p PROFILE,…`: profiles of the command come first.
+ * The configuration of `skaffold COMMAND -p PROFILE,…`. Profiles that the command activates are applied first.
  *
- * @param root  the folder of skaffold.yaml.
+ * @param root  folder of skaffold.yaml.
  */
 export function readSkaffold(root: string, command: string, named: readonly string[] = []): SkaffoldConfig {
   const { profiles, ...config } = parse(readFileSync(join(root, "skaffold.yaml"), "utf8")) as SkaffoldConfig & { profiles: Profile[] };
@@ -85,20 +85,20 @@ function applyPatch(config: object, { op, path, value }: Patch): void {
   for (const key of keys) {
     const next = place[key];
     if (typeof next !== "object" || next === null) throw new Error(`the patch of ${path}: there is no ${key}`);
-    // Maps, and lists by their index.
+    // A map, or a list with an index as the key.
     place = next as Record<string, unknown>;
   }
   if (Array.isArray(place)) throw new Error(`the patch of ${path} adds to a list`);
   place[last] = structuredClone(value);
 }
 
-/** Arguments of `docker`, and of `buildah` with `bud` in place of `build`, in the folder of skaffold.yaml. */
+/** Arguments of `docker` in the folder of skaffold.yaml; also of `buildah`, with `bud` instead of `build`. */
 export function buildArguments({ context, docker: { dockerfile, target } }: Artifact, image: Image): string[] {
   const name = imageName({ repository: image.repository, tag: image.tag });
   return ["build", context, "--file", posix.join(context, dockerfile), "-t", name, ...(target ? ["--target", target] : [])];
 }
 
-/** Arguments that set the values of a release, for each command of helm. @param images  by the names of their artifacts. */
+/** Arguments of helm that set the values of a release. @param images  images by the names of their artifacts. */
 function valueArguments(release: Release, images: Readonly<Record<string, Image>>): string[] {
   const { setValues = {}, setValueTemplates = {}, valuesFiles = [] } = release;
   const known: Record<string, string> = {};
@@ -114,7 +114,7 @@ function valueArguments(release: Release, images: Readonly<Record<string, Image>
       if (value === undefined) throw new Error(`${template}: nothing sets ${name}`);
       return value;
     });
-    // Images without a digest.
+    // The image has no digest.
     return text.replace(/@$/, "");
   };
   const byName = (one: [string, unknown], other: [string, unknown]) => (one[0] < other[0] ? -1 : 1);
@@ -129,7 +129,7 @@ function valueArguments(release: Release, images: Readonly<Record<string, Image>
   ];
 }
 
-/** Arguments of helm that install a release, in the folder of skaffold.yaml. `install` becomes `upgrade` where it is there. */
+/** Arguments of helm that install a release, in the folder of skaffold.yaml. Use `upgrade` instead of `install` if it is installed. */
 export function installArguments(release: Release, images: Readonly<Record<string, Image>>): string[] {
   return ["install", release.name, release.chartPath, ...valueArguments(release, images), ...(release.wait ? ["--wait"] : [])];
 }
@@ -139,7 +139,7 @@ export function renderArguments(release: Release, images: Readonly<Record<string
   return ["template", release.name, release.chartPath, ...valueArguments(release, images)];
 }
 
-/** Where a changed file goes in containers of the image. @param path  from the folder of skaffold.yaml. @returns null: the image is built again. */
+/** Path of a changed file in containers. @param path  path from the folder of skaffold.yaml. @returns null: the image must be built again. */
 export function syncDestination({ sync, context }: Artifact, path: string): string | null {
   const inContext = posix.relative(context, path);
   const rule = sync?.manual?.find(({ src }) => matchesGlob(inContext, src));
@@ -149,12 +149,12 @@ export function syncDestination({ sync, context }: Artifact, path: string): stri
   return posix.join(rule.dest, inContext.startsWith(strip) ? inContext.slice(strip.length) : inContext);
 }
 
-/** Arguments of `kubectl exec` that put changed files into a container; its input is a tar of the files by their destinations. */
+/** Arguments of `kubectl exec` that copy changed files into a container. Its input is a tar file with their destinations as names. */
 export function copyArguments(pod: string, namespace: string, container: string): string[] {
   return ["exec", pod, "--namespace", namespace, "-c", container, "-i", "--", "tar", "xmf", "-", "-C", "/", "--no-same-owner"];
 }
 
-/** Arguments of kubectl. */
+/** Arguments of `kubectl port-forward`. */
 export function forwardArguments({ resourceType, resourceName, port, localPort }: PortForward, namespace: string): string[] {
   return [
     "port-forward",

@@ -1,4 +1,4 @@
-/** A list of sources that imports in a moment: one registry file whose one block is of the country that a test names. */
+/** A list of sources that is imported fast: one registry file with one block, whose country a test chooses. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** stayrtr (Debian package `stayrtr`), an RTR cache over a rpki-client export that it reads again every second. */
+/** stayrtr (Debian package `stayrtr`), an RTR cache for an rpki-client export, which it reads every second. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,28 +10,28 @@ import { freePort } from "./free-ports.ts";
 import { isListening } from "./processes.ts";
 import { type ExportedRoa, writeFreshExport } from "./rpki-export.ts";
 
-/** `STAYRTR` in the environment, PATH, the cache, the registry. */
+/** Looks at `STAYRTR` in the environment, then in PATH, the cache and the registry. */
 export function findStayrtr(): Promise<FoundTool> {
   return findDebianTool({ name: "stayrtr", variable: "STAYRTR", packageName: "stayrtr", binary: "usr/bin/stayrtr" });
 }
 
 export interface Stayrtr {
   readonly url: string;
-  /** Another set: it is served within some two seconds, and every router is notified. */
+  /** Replaces the ROAs. Within some two seconds it serves them, and notifies all routers. */
   serve(roas: readonly Omit<ExportedRoa, "expires">[]): void;
-  /** What it logged so far. */
+  /** Its log so far. */
   log(): string;
   stop(): Promise<void>;
 }
 
 export interface StayrtrOptions {
-  /** The highest version that it speaks; default 2, a draft's. */
+  /** Highest version of the protocol. Default: 2, which is a draft. */
   readonly protocol?: number;
-  /** Certificate and key files: it serves TLS and `url` is `rtr+tls://localhost:…`. */
+  /** Certificate and key files for TLS; `url` is then `rtr+tls://localhost:…`. */
   readonly tls?: { readonly certificate: string; readonly key: string };
 }
 
-/** Resolves when it answers connections. Throws when there is none to be had, or it does not start. */
+/** Resolves when it accepts connections. Throws if stayrtr is not found, or does not start. */
 export async function startStayrtr(
   roas: readonly Omit<ExportedRoa, "expires">[],
   { protocol = 2, tls }: StayrtrOptions = {},
@@ -42,7 +42,7 @@ export async function startStayrtr(
   const path = join(folder, "export.json");
   writeFreshExport(path, roas);
   let output = "";
-  // A port that was free may be another's by the time it is taken.
+  // Another process may take the free port before stayrtr does.
   for (let attempt = 0; attempt < 5; attempt++) {
     const port = await freePort();
     const bind =
@@ -76,7 +76,7 @@ export async function startStayrtr(
 
 const startMsMax = 60_000;
 
-/** Until it listens, or has ended. */
+/** Waits until it listens or has ended. */
 async function listens(child: ChildProcess, port: number): Promise<boolean> {
   const deadline = performance.now() + startMsMax;
   while (child.exitCode === null && child.signalCode === null && performance.now() < deadline) {

@@ -1,4 +1,4 @@
-/** A TCP proxy on loopback that does to connections what networks do: cuts, delays, half-closes and freezes them. */
+/** A TCP proxy on loopback that simulates failures of networks: it cuts, delays, half-closes and freezes connections. */
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
@@ -10,25 +10,25 @@ export interface TcpProxy {
   /** The target's URL with the proxy's host and port. */
   readonly url: string;
   readonly port: number;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly connections: number;
   /** Resets every connection and refuses new ones, until `restore`. */
   cut(): Promise<void>;
-  /** Each piece of data goes on this much later, both ways or in one direction only, in order; 0: at once. */
+  /** Delays all data, in both directions or only in one, and keeps their order; 0: no delay. */
   delay(ms: number, only?: DirectionName): void;
-  /** Ends the direction from the target to the client on every connection that is open; the other one goes on. */
+  /** Closes the direction from the target to the client on all open connections; the other direction stays open. */
   halfClose(): void;
-  /** Takes connections and data and passes nothing on, neither data nor ends, until `restore`. */
+  /** Accepts connections and data but forwards nothing, not even ends, until `restore`. */
   freeze(): void;
-  /** Undoes `cut`, `delay` and `freeze`; what a freeze held goes on. */
+  /** Undoes `cut`, `delay` and `freeze`; data held by a freeze are forwarded. */
   restore(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What one direction of a connection holds at most; then its sender is slowed down, as by a network. */
+/** Most bytes that one direction of a connection holds. Then its sender must wait, as with a network. */
 const waitingBytesMax = 4 << 20;
 
-/** What was read from one side and waits to be written to the other. */
+/** Data that were read from one side and wait to be written to the other. */
 class Direction {
   readonly #from: Socket;
   readonly #to: Socket;
@@ -50,7 +50,7 @@ class Direction {
     to.on("close", () => clearTimeout(this.#timer));
   }
 
-  /** Passes on what is due. */
+  /** Forwards data that are due. */
   pass(): void {
     clearTimeout(this.#timer);
     while (!this.#state.frozen && this.#waiting.length > 0) {
@@ -67,7 +67,7 @@ class Direction {
     this.#resume();
   }
 
-  /** The end of this direction; data that still come are dropped. */
+  /** Closes this direction, and drops further data. */
   halfClose(): void {
     this.#halfClosed = true;
     this.#to.end();
@@ -104,13 +104,13 @@ interface Pair {
 }
 
 function reset(socket: Socket): void {
-  // A connection that does not stand yet has nothing to reset, and may never stand. One whose end is being sent cannot be reset, and Node
-  // would keep it open for good.
+  // A socket that is still connecting has nothing to reset, and may never connect. A socket whose end is being sent cannot be reset: Node would keep
+  // it open for ever.
   if (socket.connecting || socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** @param targetUrl  `scheme://host:port`, of any scheme over TCP. */
+/** @param targetUrl  `scheme://host:port`, with any scheme over TCP. */
 export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   const host = target.hostname.replace(/^\[|\]$/g, "");
@@ -131,7 +131,7 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       [upstream, client],
     ] as const) {
       socket.setNoDelay(true);
-      // Told by the close that follows.
+      // Handled in `close`, which follows.
       socket.on("error", () => {});
       socket.on("close", (broken) => {
         if (client.destroyed && upstream.destroyed) pairs.delete(pair);
@@ -178,7 +178,7 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       for (const { client, target: upstream, toTarget, toClient } of pairs) {
         toTarget.pass();
         toClient.pass();
-        // One side broke while nothing was passed on.
+        // One side was closed by an error during a freeze.
         if (client.errored !== null || upstream.errored !== null) for (const socket of [client, upstream]) reset(socket);
       }
       if (server === null) await listen(port);

@@ -1,6 +1,6 @@
 /**
- * Files of tests as plain JavaScript, with the sources and packages that they use: Jest loads some ten modules
- * for a file in place of some hundreds (docs/decisions/0053-tests-run-from-a-bundle.md).
+ * Bundles test files with the sources and packages that they use, as plain JavaScript, so that Jest loads some ten modules for a file instead of
+ * some hundreds (docs/decisions/0053-tests-run-from-a-bundle.md).
  */
 
 import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -11,14 +11,14 @@ import { type BuildFailure, build, type Plugin, transform } from "esbuild";
 import { external } from "../../scripts/bundle.ts";
 import { runFolderVariable } from "./run-folder.ts";
 
-/** Packages that find their own files, or that Jest provides. */
+/** Packages that are not bundled, because they search for their own files or because Jest provides them. */
 const outside = [...external, "@jest/globals", "@redocly/openapi-core", "esbuild", "playwright-core", "vite"];
 
 /**
- * Writes the bundle of these files into the run's folder, with source maps. A file that does not compile is left out: Jest loads it as it is,
- * and reports what is wrong. If a source does not compile, there is no bundle.
+ * Writes the bundle of these files into the run's folder, with source maps. A test file that does not compile is left out: Jest loads the file
+ * itself and reports the error. If a source does not compile, there is no bundle.
  *
- * @param root  what the paths of the bundle are relative to; absolute, as are the paths.
+ * @param root  absolute path of the folder to which paths in the bundle are relative. `paths` are also absolute.
  */
 export async function bundleTests(root: string, paths: readonly string[]): Promise<void> {
   const folder = bundleFolder();
@@ -53,7 +53,7 @@ async function writeBundle(root: string, folder: string, paths: readonly string[
     sourcesContent: false,
     // Tests assert the names of classes.
     keepNames: true,
-    // CommonJS packages ask for Node's modules by `require`.
+    // CommonJS packages load Node's modules with `require`.
     banner: { js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);' },
     plugins: [placesOfSources()],
     logLevel: "silent",
@@ -66,7 +66,7 @@ function isBuildFailure(error: unknown): error is BuildFailure {
   return error instanceof Error && "errors" in error;
 }
 
-/** The file that Jest runs in place of a test file: the file itself when the bundle does not have it. */
+/** The bundled file that Jest runs instead of a test file; the file itself if the bundle does not have it. */
 export function bundledTest(root: string, path: string): string {
   const folder = bundleFolder();
   if (folder === null) return path;
@@ -79,7 +79,7 @@ function bundleFolder(): string | null {
   return run === undefined ? null : join(run, "tests");
 }
 
-/** Modules see where their sources are: fixtures, programs and threads are found as they are in a checkout. */
+/** Gives modules the paths of their sources, so that they find fixtures, programs and threads as in a checkout. */
 function placesOfSources(): Plugin {
   return {
     name: "places-of-sources",

@@ -1,4 +1,4 @@
-/** What a test file needs of the machine, read from its text: whether it starts processes, and whether it must run alone. */
+/** Properties of test files, read from their text: whether they start processes, have large inputs, or must run alone. */
 
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -6,25 +6,25 @@ import { readImports } from "../../scripts/imports/read-sources.ts";
 
 const processModules = new Set(["node:child_process", "child_process", "playwright-core"]);
 
-/** `@alone` and `@large` in the comment that the file begins with. */
+/** `@alone` and `@large` in the first comment of a file. */
 const alonePragma = pragma("alone");
 const largePragma = pragma("large");
 
 interface Reach {
   readonly startsProcesses: boolean;
-  /** Paths of the files that it imports by a relative path. */
+  /** Files that it imports by relative paths. */
   readonly imported: readonly string[];
 }
 
 const reaches = new Map<string, Reach>();
 
 /**
- * Whether the file or one that it imports, directly or through others, can start a process. Follows relative imports only: the sources
- * of packages start none.
+ * Whether the file can start a process, itself or through its imports. Follows only relative imports, because the sources of packages start no
+ * processes.
  */
 export function startsProcesses(path: string): boolean {
   const seen = new Set([path]);
-  // The set grows while it is walked.
+  // The set grows during the loop.
   for (const file of seen) {
     const reach = reachOf(file);
     if (reach.startsProcesses) return true;
@@ -33,12 +33,12 @@ export function startsProcesses(path: string): boolean {
   return false;
 }
 
-/** Whether the file computes for seconds, as its inputs are large or very many. */
+/** Whether the file computes for seconds, because its inputs are large or very many. */
 export function isLarge(path: string): boolean {
   return largePragma.test(textOf(path));
 }
 
-/** Whether the file promises deadlines, which hold only where nothing else takes the processors. */
+/** Whether the file tests deadlines, which hold only if nothing else uses the processors. */
 export function runsAlone(path: string): boolean {
   return alonePragma.test(textOf(path));
 }
@@ -58,7 +58,7 @@ function pragma(name: string): RegExp {
   return new RegExp(String.raw`^/\*\*(?:(?!\*/)[\s\S])*?\s@${name}\b`);
 }
 
-/** Empty for a file that is not there: the import of it fails when the test runs. */
+/** Empty for a missing file: its import fails when the test runs. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -1,7 +1,7 @@
 /**
- * The order of test files. Files that start processes mostly wait, and so do others that took long without large inputs: for time-outs. The
- * rest computes. Both kinds are spread evenly over the run, so that some always compute while others wait. Within a kind the longest begin
- * first.
+ * The order of test files. Files that start processes mostly wait. Files that took long without large inputs also mostly wait, for time-outs. All
+ * others compute. Both kinds are spread evenly over the run, so that some files always compute while others wait. Within a kind, the longest
+ * files start first.
  */
 
 import { isLarge, startsProcesses } from "./test-groups.ts";
@@ -9,14 +9,14 @@ import { isLarge, startsProcesses } from "./test-groups.ts";
 export interface TestFile {
   readonly path: string;
   readonly bytes: number;
-  /** How long it took in the last run; undefined when it was never timed. */
+  /** Duration in the last run; undefined: unknown. */
   readonly ms: number | undefined;
 }
 
-/** A file that was never timed is assumed to last as long as its size suggests. */
+/** Estimates for files of unknown duration, from their size. */
 const msPerByte = 1;
 const msPerByteOfProcesses = 5;
-/** A file that takes longer, and does not say that it is large, mostly waits. */
+/** A file that takes longer, and is not marked as large, mostly waits. */
 const computesMsMax = 4_000;
 
 export function inOrder<File extends TestFile>(files: readonly File[]): File[] {
@@ -36,7 +36,7 @@ interface Timed<File> {
   readonly ms: number;
 }
 
-/** The longest first, each with its place in the run: the share of the kind's whole time that comes before it. */
+/** The files, longest first, each with its place in the run: the share of its kind's total time that is before it. */
 function spread<File>(files: readonly Timed<File>[]): { readonly file: File; readonly place: number }[] {
   const sum = files.reduce((total, { ms }) => total + ms, 0) || 1;
   let before = 0;

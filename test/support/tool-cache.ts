@@ -1,4 +1,4 @@
-/** Where programs for tests are kept once they were had, and a lock so that two Jest workers do not get the same one at once. */
+/** The cache of programs for tests, and a lock, so that two Jest workers do not get the same program at the same time. */
 
 import { readlink, rm, stat, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -11,8 +11,8 @@ export function toolCache(): string {
 }
 
 /**
- * Runs `work` while no other process holds the lock; its folder must exist. The lock is a symbolic link to its owner's process
- * number, as in scripts/lock.sh, so that one whose owner is gone is told apart. Rejects after `waitMsMax`.
+ * Runs `work` while this process holds the lock, whose folder must exist. The lock is a symbolic link to its owner's process number, as in
+ * scripts/lock.sh, so that a lock of a dead owner is recognised. Rejects after `waitMsMax`.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>, waitMsMax = 600_000): Promise<T> {
   const deadline = performance.now() + waitMsMax;
@@ -39,7 +39,7 @@ async function take(path: string): Promise<boolean> {
   return false;
 }
 
-/** Another user's process answers no signal, but shows in /proc. */
+/** Another user's process cannot be signalled, but is in /proc. */
 async function isAlive(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);

@@ -1,4 +1,4 @@
-/** unbound (Debian package `unbound`), a recursor on loopback that knows the authorities that a test gives, and asks nobody else unless told whom. */
+/** unbound (Debian package `unbound`), a recursive resolver on loopback. It asks only the authoritative servers and forwarders that a test names. */
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,28 +6,28 @@ import { type FoundTool, findDebianTool } from "./debian.ts";
 import { type DnsProcess, startDnsProcess } from "./dns-process.ts";
 import { freezeProcess } from "./frozen.ts";
 
-/** `UNBOUND` in the environment, PATH, the cache, the registry. */
+/** Looks at `UNBOUND` in the environment, then in PATH, the cache and the registry. */
 export function findUnbound(): Promise<FoundTool> {
   return findDebianTool({ name: "unbound", variable: "UNBOUND", packageName: "unbound", binary: "usr/sbin/unbound" });
 }
 
 export interface UnboundOptions {
-  /** Ports of loopback where the authorities of zones are, by the name of the zone without the dot at its end. */
+  /** Loopback ports of authoritative servers by zone name, without the dot at its end. */
   readonly authorities: Readonly<Record<string, number>>;
-  /** Nameservers that are asked about everything else, as IP addresses (port 53). Default: nobody is. */
+  /** IP addresses of nameservers (port 53) for all other queries. Default: none; other queries are refused. */
   readonly forwardTo?: readonly string[];
-  /** Key of the root as a zone file has it: then it validates, and asks the authority of the zone `.` about everything else. */
+  /** Key of the root, in the form of a zone file. With it, unbound validates, and asks the server of the zone `.` about other zones. */
   readonly trustAnchor?: string;
-  /** Answers over TLS too, at this port. */
+  /** Also answers over TLS, at this port. */
   readonly tls?: { readonly port: number; readonly certificate: string; readonly key: string };
-  /** Default: any free one. Give the port of one that was stopped to start it again where its clients look. */
+  /** Default: any free one. Use the port of a stopped one to start it again at the same place. */
   readonly port?: number;
 }
 
 export interface Unbound extends DnsProcess {
-  /** SIGSTOP: questions arrive and nobody answers. */
+  /** Sends SIGSTOP: queries arrive and are not answered. */
   freeze(): void;
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   thaw(): void;
 }
 
@@ -38,7 +38,7 @@ export async function startUnbound({ authorities, forwardTo = [], trustAnchor, t
     tool,
     name: "unbound",
     port,
-    // Answered by unbound itself (RFC 6303).
+    // unbound itself answers this query (RFC 6303).
     probe: { name: "1.0.0.127.in-addr.arpa", type: "PTR" },
     async prepare(folder, bound) {
       if (trustAnchor !== undefined) await writeFile(join(folder, "root.key"), `${trustAnchor}\n`);
@@ -80,7 +80,7 @@ function stubs(zones: UnboundOptions["authorities"]): string {
     .join("");
 }
 
-/** Without others to ask: questions about other zones are refused, and what aliases lead to elsewhere goes to a port where nobody is. */
+/** Without forwarders, it refuses queries about other zones, and sends those for targets of aliases to a port where no server listens. */
 function configuration(folder: string, port: number, authorities: UnboundOptions["authorities"], forwardTo: readonly string[]): string {
   const zones = Object.keys(authorities);
   const isOpen = forwardTo.length > 0;
