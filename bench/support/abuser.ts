@@ -1,6 +1,6 @@
 /**
- * One caller who does his worst, as a process of its own, so that the measuring one is not held up by his load:
- * `node abuser.ts ABUSE SECONDS KEY URL…`; without arguments it prints the names of abuses. Loopback only; it ends by itself.
+ * Runs one abuse as a separate process, so that it does not delay the measuring process: `node abuser.ts ABUSE SECONDS KEY URL…`. Without
+ * arguments, it prints the names of the abuses. Only for loopback; it ends by itself.
  */
 
 import { abuses } from "../../test/support/abuses.ts";

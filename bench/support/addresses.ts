@@ -1,4 +1,4 @@
-/** Addresses that benchmarks ask for. */
+/** Addresses for the requests of benchmarks. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { formatAddress, type Prefix, parsePrefix } from "@netfacts/address";
 import { seededRandom } from "./random.ts";
 
-/** Addresses of announced prefixes of both families, drawn by Zipf's law as people ask, the same every time. */
+/** Addresses of announced prefixes of both families, chosen by Zipf's law like those of people, the same every time. */
 export function addressTexts(data: string, count: number): string[] {
   const random = seededRandom(2026);
   const prefixes = readPrefixes(data);
@@ -20,7 +20,7 @@ export function addressTexts(data: string, count: number): string[] {
   });
 }
 
-/** Without an end: addresses of announced prefixes, each prefix as likely as any other, the same every time. */
+/** An endless sequence of addresses of announced prefixes, all equally likely, the same every time. */
 export function* evenAddresses(data: string): Generator<string, never> {
   const random = seededRandom(2026);
   const prefixes = readPrefixes(data);
@@ -42,6 +42,6 @@ function textIn(prefix: Prefix, host: number): string {
     prefix.version === 6
       ? { ...prefix, w3: prefix.length < 121 ? host : prefix.w3 }
       : { ...prefix, w0: (prefix.w0 + (prefix.length < 25 ? host : 0)) >>> 0 };
-  // By way of bytes, as texts come from the network: a text joined of parts is slower to read, for both sides.
+  // Convert it to bytes and back, like a text from the network: a text that was concatenated is slower to read, for both sides.
   return Buffer.from(formatAddress(address)).toString();
 }

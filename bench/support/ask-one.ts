@@ -1,4 +1,4 @@
-/** One question of a batch, asked by itself. */
+/** Sends one question of a batch in a separate request. */
 
 import type { Messaging } from "@netfacts/messaging";
 

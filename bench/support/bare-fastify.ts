@@ -1,4 +1,4 @@
-/** The most that HTTP by Fastify can be: a handler that looks up bytes. `bare-fastify.ts ANSWERS` listens, and prints its URL. */
+/** The fastest possible service with Fastify: a handler that only looks up bytes. `bare-fastify.ts ANSWERS` listens, and prints its URL. */
 
 import { readFileSync } from "node:fs";
 import Fastify from "fastify";

@@ -1,11 +1,11 @@
 /**
- * A process that only uses processor time, for controls: `node burner.ts SHARE SECONDS` uses SHARE of one core, in turns as services
- * take them. It ends by itself, or when its parent does.
+ * A process that only uses processor time, for control measurements: `node burner.ts SHARE SECONDS` uses SHARE of one core, in turns like those
+ * of services. It ends by itself.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** As long as a service keeps its event loop at most. */
+/** Longest time for which a service blocks its event loop, in ms. */
 const turnMs = 2;
 
 const [share = 0, seconds = 0] = process.argv.slice(2).map(Number);

@@ -1,4 +1,4 @@
-/** Where the full-size inputs are. */
+/** Finds the full-size inputs. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The folder of full-size inputs; ends the process with one plain line when it is missing. */
+/** The folder of full-size inputs. Ends the process with a message if it is missing. */
 export function requireData(): string {
   const folder = process.env.NETFACTS_TEST_DATA ?? join(root, "../shared/data");
   if (!existsSync(folder)) {

@@ -1,4 +1,4 @@
-/** The distributed form for benchmarks: nats-server, a MongoDB server, and services as processes of their own. */
+/** The distributed form for benchmarks: nats-server, a MongoDB server, and services as separate processes. */
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,34 +13,34 @@ import { startNatsServer } from "../../test/support/nats-server.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 export interface Backing {
-  /** A folder for files of this run. */
+  /** Folder for files of this run. */
   readonly folder: string;
   readonly natsUrl: string;
   readonly natsPid: number;
   readonly mongodbPid: number;
-  /** Where nats-server tells of itself. */
+  /** URL of nats-server's monitoring. */
   readonly natsMonitorUrl: string;
-  /** Settings that lead services to both servers. */
+  /** Settings with which services find both servers. */
   readonly env: Readonly<Record<string, string>>;
-  /** Snapshots in JetStream. */
+  /** Store of snapshots in JetStream. */
   readonly store: SnapshotStore;
-  /** A key with limits that no load reaches. */
+  /** Key with limits that no load reaches. */
   readonly key: string;
-  /** The public URL of a gateway, and its process. */
+  /** Starts a gateway. @returns its public URL, and its process. */
   startGateway(
     name?: string,
     nodeArgs?: readonly string[],
     more?: NodeJS.ProcessEnv,
   ): Promise<{ readonly url: string; readonly process: ServiceProcess }>;
-  /** Stops with all the rest. */
+  /** Starts a pod, which is stopped with all the rest. */
   startPod(service: "ip-routing" | "asn-prefix", name?: string, nodeArgs?: readonly string[], more?: NodeJS.ProcessEnv): ServiceProcess;
-  /** Has a process stopped with all the rest. */
+  /** Adds a process that is stopped with all the rest. */
   own<P extends { stop(): Promise<void> }>(process: P): P;
 }
 
 const limitMax = 1_000_000_000;
 
-/** Runs `work`, and stops all that was started, in the reverse order. */
+/** Runs `work`, and then stops all started processes in reverse order. */
 export async function withBacking(work: (backing: Backing) => Promise<void>): Promise<void> {
   const undo: (() => Promise<unknown>)[] = [];
   try {

@@ -1,4 +1,4 @@
-/** Services as the container image runs them: bundled, with Node's compile cache. */
+/** Runs services like the container image: bundled, with Node's compile cache. */
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,10 +7,10 @@ import { assembleTree } from "../../scripts/images/tree.ts";
 import type { Backing } from "./distributed.ts";
 import { type ServiceProcess, startProcess } from "./service-process.ts";
 
-/** Starts a service by its name, as a process of this name. */
+/** Starts a service as a process with a name. */
 export type StartAsImage = (service: string, name: string, more?: NodeJS.ProcessEnv) => ServiceProcess;
 
-/** Makes the files of the image in the folder of the backing, which takes some seconds. */
+/** Makes the files of the image in the folder of the backing. It takes some seconds. */
 export async function imageForm({ folder, env, own }: Backing): Promise<StartAsImage> {
   const tree = join(folder, "tree");
   await assembleTree({ root: fileURLToPath(new URL("../..", import.meta.url)), to: tree });

@@ -1,4 +1,4 @@
-/** Ingest alone, in a process of its own: imports the sources of a folder, publishes to JetStream, and prints its report as JSON. */
+/** Ingest as a separate process: imports the sources of a folder, publishes to JetStream, and prints its report as JSON. */
 
 import { join } from "node:path";
 import { readSources, runIngest } from "@netfacts/ingest/app";

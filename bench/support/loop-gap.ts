@@ -1,9 +1,9 @@
 /**
- * Measures the gaps of a process's event loop from within: `node --import bench/support/loop-gap.ts …`. At each SIGUSR2 it writes
- * `loop gap NUMBER {wallMs, cpuMs}`, the largest since the signal before, to standard error.
+ * Measures the gaps of the event loop in its own process: `node --import bench/support/loop-gap.ts …`. At each SIGUSR2, it writes the largest
+ * ones since the previous signal to standard error: `loop gap NUMBER {wallMs, cpuMs}`.
  *
- * `wallMs` is how much later than wanted a timer fired; other processes on the machine show in it. `cpuMs` is the most processor time
- * that the main thread used between two firings: what the process itself held up.
+ * `wallMs` is the largest delay of a timer, to which other processes on the machine contribute. `cpuMs` is the most processor time that the main
+ * thread used between two timers, which is the delay that the process itself caused.
  */
 
 const tickMs = 1;

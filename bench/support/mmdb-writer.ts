@@ -1,4 +1,4 @@
-/** Writes an ASN-shaped MaxMind DB (format 2.0) of given prefixes: what the peer of a benchmark reads. */
+/** Writes a MaxMind DB (format 2.0) with AS numbers of given prefixes, for the other side of a benchmark. */
 
 import type { Prefix } from "@netfacts/address";
 
@@ -9,18 +9,18 @@ export interface MmdbEntry {
 }
 
 const noNode = -1;
-/** 32-bit records: two per node. */
+/** Two records of 32 bits per node. */
 const nodeBytes = 8;
 const marker = Buffer.from("\xab\xcd\xefMaxMind.com", "latin1");
 
 /**
- * IPv4 lies in ::/96 of an IPv6 tree, as in the published files. Entries ascend by (address, length), so that a more
- * specific one is written over the less specific around it.
+ * IPv4 prefixes are in ::/96 of an IPv6 tree, as in the published files. Entries must ascend by (address, length), so that a more specific
+ * prefix is written over the less specific one that contains it.
  */
 export function writeMmdb(entries: Iterable<MmdbEntry>): Buffer {
   let children = new Int32Array(1 << 16).fill(noNode);
   let nodes = 1;
-  /** Data offset plus one; 0 = none. Leaves are kept in the node that they hang from. */
+  /** Data offset of each node plus one; 0: none. */
   let data = new Uint32Array(1 << 16);
   const child = (node: number, bit: number): number => {
     const at = node * 2 + bit;
@@ -72,7 +72,7 @@ export function writeMmdb(entries: Iterable<MmdbEntry>): Buffer {
     data[node] = dataOf(asn, organisation) + 1;
   }
 
-  // A prefix with more-specifics is a node of the tree, not a leaf: its value goes down to the empty places below it.
+  // A prefix with more specifics is an inner node: the empty records below it get its value.
   const tree = Buffer.alloc(nodes * nodeBytes);
   const stack: [node: number, inherited: number][] = [[0, 0]];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {

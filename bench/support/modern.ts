@@ -8,7 +8,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { type RunReport, readSources, runIngest } from "@netfacts/ingest/app";
 import { type Manifest, openDataFolder, type SnapshotStore } from "@netfacts/snapshot";
 
-/** Two states of the world, which differ in every section. Two peers are enough for every prefix to be there. */
+/** Two states of the data that differ in every section. Two peers are enough for all prefixes. */
 const editions = {
   first: { peers: 2, vrps: "rpki-client.20250720T0931.json.bz2", afrinic: "delegated-afrinic-extended-latest.20260505.gz", nameMark: "" },
   second: { peers: 3, vrps: "rpki-client.20250720T1001.json.bz2", afrinic: "delegated-afrinic-latest.20250721.gz", nameMark: " II" },
@@ -17,13 +17,13 @@ const editions = {
 export interface ModernOptions {
   /** Default: the first. */
   readonly edition?: keyof typeof editions;
-  /** Peers of the RIB. Default: the edition's. */
+  /** Number of peers of the RIB. Default: that of the edition. */
   readonly peers?: number;
-  /** Where it is published. Default: the data folder itself. */
+  /** Store to publish to. Default: the data folder itself. */
   readonly store?: SnapshotStore;
 }
 
-/** Writes a RIB with the maker that lies beside the data; `limit` prefixes, 0 = all. */
+/** Writes a RIB with the tool beside the data. @param limit  number of prefixes; 0: all. */
 export function makeRib(data: string, out: string, peerCount: number, limit = 0): void {
   const maker = join(data, "../tools/synth-mrt.mjs");
   if (!existsSync(maker)) throw new Error(`${maker} is missing: it makes the RIB`);
@@ -32,13 +32,13 @@ export function makeRib(data: string, out: string, peerCount: number, limit = 0)
   });
 }
 
-/** Imports everything, from sources that are written into `folder`, and publishes it. */
+/** Writes sources into `folder`, imports all of them, and publishes the snapshot. */
 export async function importModern(data: string, folder: string, options: ModernOptions = {}): Promise<RunReport> {
   const { store = openDataFolder(folder) } = options;
   return runIngest({ config: await readSources(await writeModernSources(data, folder, options)), store });
 }
 
-/** Imported into a folder of its own, then copied, so that no pod is told before its time. */
+/** Imports into a separate folder and then copies the snapshot, so that pods are notified only when it is complete. */
 export async function importedInto(data: string, store: SnapshotStore, parent: string, edition: keyof typeof editions): Promise<Manifest> {
   const folder = join(parent, edition);
   await mkdir(folder);
@@ -46,7 +46,7 @@ export async function importedInto(data: string, store: SnapshotStore, parent: s
   return copySnapshot(folder, store);
 }
 
-/** Publishes the current snapshot of a folder in another store. */
+/** Publishes the current snapshot of a folder to another store. */
 export async function copySnapshot(folder: string, store: SnapshotStore): Promise<Manifest> {
   const from = openDataFolder(folder);
   const manifest = await from.getManifest((await from.currentId()) as string);
@@ -56,7 +56,7 @@ export async function copySnapshot(folder: string, store: SnapshotStore): Promis
   return manifest;
 }
 
-/** Writes `sources.yaml`, and what it names and is made here, into a folder; returns its path. */
+/** Writes `sources.yaml` and generated sources into a folder; returns its path. */
 export async function writeModernSources(data: string, folder: string, options: Omit<ModernOptions, "store"> = {}): Promise<string> {
   const { edition = "first" } = options;
   const { vrps, afrinic, nameMark, peers } = { ...editions[edition], ...options };

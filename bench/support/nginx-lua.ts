@@ -1,7 +1,7 @@
 /**
- * The gateway that many would build from parts: nginx with Lua, which is what Kong and APISIX are made of, without their own cost. One worker.
- * It checks the key in a shared dictionary, counts a rate and a month there, sets the headers that our gateway sets, and writes a JSON access log.
- * Its limits hold in this process only.
+ * A gateway as many would build it: nginx with Lua, the basis of Kong and APISIX, without their own cost. It has one worker. It checks the key in
+ * a shared dictionary, counts the rate and the month there, sets the same headers as our gateway, and writes a JSON access log. Its limits apply
+ * only to this process.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -16,18 +16,18 @@ import type { ServiceProcess } from "./service-process.ts";
 
 export interface NginxLuaOptions {
   readonly folder: string;
-  /** URL of what answers. */
+  /** URL of the service that answers. */
   readonly pod: string;
   readonly key: string;
-  /** As our gateway answered: their names, and the values of those that do not change. */
+  /** Headers of an answer of our gateway: their names, and the values that do not change. */
   readonly headers: Headers;
 }
 
 const startMsMax = 10_000;
-/** What nginx sets itself, or the pod. */
+/** Headers that nginx or the pod sets. */
 const own = new Set(["connection", "content-length", "content-type", "date", "keep-alive", "transfer-encoding"]);
 
-/** `NGINX_LUA` in the environment, PATH, the cache, the registry. */
+/** Looks at `NGINX_LUA` in the environment, then in PATH, the cache and the registry. */
 export function findNginxLua(): Promise<FoundTool> {
   return findDebianTool({
     name: "nginx-with-lua",

@@ -1,4 +1,4 @@
-/** Ingest's server of uploads in a process of its own, over SQLite or MongoDB: argv is the folder and, for MongoDB, the URI. */
+/** Ingest's server for uploads as a separate process, over SQLite or MongoDB. Arguments: the folder and, for MongoDB, the URI. */
 
 import { join } from "node:path";
 import { startLocalIngest } from "@netfacts/ingest/app";
@@ -18,7 +18,7 @@ const sources = join(folder, "sources.yaml");
 const ingest = await startLocalIngest({
   config: {
     OBSERVATIONS_ROWS_MAX: 200_000_000,
-    // The run is asked for.
+    // The benchmark starts the run.
     OBSERVATIONS_INTERVAL_SECONDS: 86_400,
     OBSERVATIONS_UPLOADS_MAX: 4,
     OBSERVATIONS_UPLOAD_BYTES_MAX: Number.MAX_SAFE_INTEGER,
@@ -36,6 +36,6 @@ const ingest = await startLocalIngest({
   metrics: createMetrics("ingest"),
 });
 await ingest.follow({ sources, fetching: { FETCH_CONTACT: "", FETCH_CA_FILE: "" } });
-// With its parent.
+// End with the parent process.
 process.once("disconnect", () => process.exit());
 process.send?.({ url: ingest.url, proxyToken: ingest.proxyToken });

@@ -1,8 +1,8 @@
 /**
- * The design that one would write first: Fastify, rate-limiter-flexible, a NATS request for each HTTP request, JSON both ways.
- * `obvious-design.ts gateway memory|mongo KEY` or `obvious-design.ts pod ANSWERS`; NATS_URL and MONGODB_URI in the environment.
+ * The obvious design: Fastify, rate-limiter-flexible, a NATS request for each HTTP request, JSON in both directions.
+ * `obvious-design.ts gateway memory|mongo KEY` or `obvious-design.ts pod ANSWERS`, with NATS_URL and MONGODB_URI in the environment.
  *
- * Its answers are records that lie ready by address, so that it spends no time on looking anything up.
+ * Its answers are prepared records by address, so that it spends no time on lookups.
  */
 
 import { readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { RateLimiterMemory, RateLimiterMongo } from "rate-limiter-flexible";
 import { connect } from "../../libs/messaging/bench/support/plain-nats.ts";
 
 const subject = "obvious.ip";
-/** Never reached, as in the gateway that it is compared with. */
+/** A limit that is never reached, like that of the other gateway. */
 const limit = { points: 1_000_000_000, duration: 86_400 };
 
 const [, , role, ...args] = process.argv;

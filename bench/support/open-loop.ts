@@ -1,6 +1,6 @@
 /**
- * A load of a fixed rate: requests become due by the clock, whether or not earlier ones were answered. Latency counts from the moment at
- * which a request was due, so that the wait for a server that stands still is in it (no coordinated omission).
+ * A load with a fixed rate: requests are due by the clock, whether or not earlier ones were answered. Latency is measured from the time at which a
+ * request was due, so that it includes the wait for a server that is blocked (no coordinated omission).
  */
 
 import { once } from "node:events";
@@ -9,10 +9,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export interface OpenLoad {
   readonly url: string;
-  /** Asked one after the other, over and over. */
+  /** Paths that are requested in a cycle. */
   readonly paths: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** One request at a time on each; what is due while all are busy waits. */
+  /** Number of connections, with one request at a time on each. Due requests wait while all are busy. */
   readonly connections: number;
   readonly requestsPerSecond: number;
   readonly seconds: number;
@@ -20,15 +20,15 @@ export interface OpenLoad {
 
 export interface Latency {
   readonly answered: number;
-  /** Answered other than with 200, or not at all within the time. */
+  /** Number of requests that were not answered with 200 in time. */
   readonly failed: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of it how late this side's own clock was, at the median: timers tell whole milliseconds. */
+  /** Median delay of this side's timers, which have a resolution of 1 ms. It is a part of the latency. */
   readonly lateMs: number;
 }
 
-/** How long answers that are missing at the end are waited for. */
+/** Longest wait for missing answers at the end, in ms. */
 const patienceMs = 5_000;
 
 export async function runOpenLoad(load: OpenLoad): Promise<Latency> {
@@ -39,10 +39,10 @@ export async function runOpenLoad(load: OpenLoad): Promise<Latency> {
   const latencies: number[] = [];
   const lateness: number[] = [];
   let failed = 0;
-  /** When each request that has no connection yet was due. */
+  /** Times at which requests were due; the first `sent` of them were sent. */
   const waiting: number[] = [];
   let sent = 0;
-  /** Taken in turn: the server closes one that is idle for long. */
+  /** Free connections, which are used in turn, because the server closes a long idle one. */
   const free: Connection[] = [];
   const send = () => {
     while (waiting.length > sent && free.length > 0)
@@ -86,7 +86,7 @@ export async function runOpenLoad(load: OpenLoad): Promise<Latency> {
 
 type Answered = (connection: Connection, isOk: boolean, dueAt: number) => void;
 
-/** One connection, which reads answers that have a Content-Length. */
+/** A connection that reads answers with a Content-Length. */
 class Connection {
   readonly #socket: Socket;
   readonly #answered: Answered;
@@ -102,7 +102,7 @@ class Connection {
   private constructor(socket: Socket, answered: Answered) {
     this.#socket = socket;
     this.#answered = answered;
-    // What is lost is missed at the end.
+    // Lost requests are counted at the end.
     socket.on("error", () => {});
     socket.setEncoding("latin1");
     socket.on("data", (text: string) => this.#receive(text));

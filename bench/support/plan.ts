@@ -1,23 +1,23 @@
-/** The capacity plan as arithmetic: how many copies, cores and servers a rate of requests needs, from what one request costs. */
+/** Calculates the capacity plan: the copies, cores and servers for a rate of requests, from the cost of a request. */
 
 import { table } from "../../scripts/markdown-table.ts";
 
-/** For each request, but where the name says otherwise. */
+/** Costs of a request, unless the name says otherwise. */
 export interface MeasuredCosts {
-  /** Processor time, where about four requests share a frame. */
+  /** Processor time when about four requests share a frame. */
   readonly gatewayUs: number;
   readonly podUs: number;
   readonly natsUs: number;
-  /** Into and out of nats-server together. */
+  /** Sum of bytes into and out of nats-server. */
   readonly natsBytes: number;
   readonly natsMessages: number;
-  /** Operations a second at MongoDB for a key that is in use at a gateway. */
+  /** MongoDB operations per second for a key in use at a gateway. */
   readonly storeOperationsPerKey: number;
-  /** The same that a gateway needs for itself. */
+  /** MongoDB operations per second of a gateway without keys. */
   readonly storeOperationsPerGateway: number;
 }
 
-/** Those of the page `docs/operations/capacity-plan.md`; a run of `bench/capacity-plan.ts` prints those of its machine. */
+/** Costs in the page `docs/operations/capacity-plan.md`; `bench/capacity-plan.ts` prints those of its machine. */
 export const measuredCosts: MeasuredCosts = {
   gatewayUs: 144,
   podUs: 46,
@@ -28,20 +28,20 @@ export const measuredCosts: MeasuredCosts = {
   storeOperationsPerGateway: 1.2,
 };
 
-/** Choices, not figures. */
+/** Chosen values, which are not measured. */
 export const assumptions = {
-  /** Share of a core that a gateway or pod may use: with one of three zones lost the others then use 0.9. */
+  /** Share of a core that a gateway or pod may use: if one of three zones fails, the others use 0.9. */
   utilisation: 0.6,
   copiesMin: 2,
   natsServersMin: 3,
   natsCores: 4,
-  /** Each way, of a server: half of 10 Gbit/s. */
+  /** Bits per second of a server in each direction: half of 10 Gbit/s. */
   natsBitsPerSecond: 5e9,
-  /** A message whose receiver is at another server of the cluster crosses two of them. */
+  /** Servers on the way of a message whose receiver is connected to another server of the cluster. */
   natsHops: 2,
-  /** `nf.c1`: a call of each gateway to all pods every 50 ms. */
+  /** Rate of `nf.c1`, which each gateway sends to all pods every 50 ms. */
   callsPerSecond: 20,
-  /** Requests a second of a key that is in use. */
+  /** Requests per second of a key in use. */
   requestsPerKey: 100,
   gatewaysOfKey: 2,
   gatewayGib: 1,
@@ -57,13 +57,13 @@ export interface Plan {
   readonly natsServers: number;
   readonly natsCores: number;
   readonly natsGigabits: number;
-  /** In and out, a second. */
+  /** Messages per second, in and out. */
   readonly natsMessages: number;
-  /** Of these, those by which gateways ask who is there. */
+  /** The ones among them with which gateways find pods. */
   readonly callMessages: number;
-  /** A second, if each key is at every gateway. */
+  /** MongoDB operations per second if each key is in use at every gateway. */
   readonly storeOperations: number;
-  /** A second, if each key is at two gateways. */
+  /** MongoDB operations per second if each key is in use at two gateways. */
   readonly storeOperationsBound: number;
 }
 
@@ -75,7 +75,7 @@ export function planFor(requestsPerSecond: number, costs: MeasuredCosts): Plan {
   const bitsEachWay = ((requestsPerSecond * costs.natsBytes * 8) / 2) * a.natsHops;
   const byCores = Math.ceil(natsCores / (a.natsCores * a.utilisation));
   const byBits = Math.ceil(bitsEachWay / a.natsBitsPerSecond);
-  // The call, its copies, the answers in and out.
+  // The call, its copies, and the answers in and out.
   const callMessages = gateways * a.callsPerSecond * (1 + 3 * pods);
   const keys = requestsPerSecond / a.requestsPerKey;
   const storeOperations = (gatewaysOfKey: number) =>
@@ -114,7 +114,7 @@ const rows: readonly (readonly [string, (plan: Plan) => string])[] = [
   ["MongoDB operations a second, each key at two gateways", ({ storeOperationsBound }) => whole(storeOperationsBound)],
 ];
 
-/** The plan as the page has it; the last column is ten cells of the middle one. */
+/** The plan as a table for the page. The last column is ten cells of the size in the middle column. */
 export function planTable(costs: MeasuredCosts): string {
   const plans = rates.map((rate) => planFor(rate, costs));
   const cell = plans[1] as Plan;

@@ -1,6 +1,6 @@
 /**
- * The polite caller, as a process of its own: 50 requests/s, half `/ip`, then `/asn`, `/prefix` and batches of five lines. It stays, so
- * that its code is warm; each message to it is one measurement.
+ * The polite caller as a separate process: 50 requests/s, half of them `/ip`, the others `/asn`, `/prefix` and batches of five lines. The process
+ * keeps running, so that its code is warm. Each message to it starts a measurement.
  */
 
 import { Agent, request } from "node:http";
@@ -17,17 +17,17 @@ export interface Measurement {
 }
 
 export interface Seen {
-  /** Of what was answered, in ms from the moment at which the request was due. */
+  /** Latencies of answered requests in ms, from the time at which each was due. */
   readonly latencies: readonly number[];
-  /** What of it the gateway waited for its services, where it says so. */
+  /** The part in which the gateway waited for services, for answers that report it. */
   readonly upstream: readonly number[];
-  /** Requests that were not answered, by status or code of the error. */
+  /** Number of failed requests, by status or error code. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
 if (process.send !== undefined) process.on("message", async (wanted: Measurement) => process.send?.(await measure(wanted)));
 
-/** Requests are due by the clock, whether or not earlier ones were answered. */
+/** Sends requests when they are due by the clock, whether or not earlier ones were answered. */
 async function measure({ urls, key, addresses, seconds }: Measurement): Promise<Seen> {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   const latencies: number[] = [];
@@ -54,7 +54,7 @@ async function measure({ urls, key, addresses, seconds }: Measurement): Promise<
   return { latencies, upstream, refused };
 }
 
-/** @returns why it was not answered; else how long the services took, null where that is not told. */
+/** @returns the status or error code of a failure; else the time of the services in ms, or null if it is not reported. */
 function askOnce(url: string, key: string, agent: Agent, index: number, addresses: readonly string[]): Promise<string | number | null> {
   const address = addresses[index % addresses.length] as string;
   const kind = index % 10;

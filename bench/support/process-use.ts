@@ -1,16 +1,16 @@
-/** Processor time of a process to the microsecond, what it waited for a processor, and how often its threads were switched (Linux). */
+/** Processor time of a process in µs, its waits for a processor, and the number of its context switches (Linux). */
 
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface ProcessUse {
   readonly ranUs: number;
-  /** Able to run, and waiting for a processor. */
+  /** Time in which threads were ready to run and waited for a processor. */
   readonly waitedUs: number;
-  /** Times that one of its threads began to sleep or had to give up its processor. */
+  /** Number of times that a thread began to sleep or was preempted. */
   readonly switches: number;
 }
 
-/** Of all threads that live now: a thread that has ended takes its time with it. */
+/** Sum over all living threads: the time of ended threads is lost. */
 export function useOf(pid: number): ProcessUse {
   let [ranUs, waitedUs, switches] = [0, 0, 0];
   for (const thread of readdirSync(`/proc/${pid}/task`)) {

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same every time. */
+/** Pseudo-random numbers that are the same every time. */
 
 /** A generator of numbers from 0 up to, not including, 1 (xorshift, 32 bits). */
 export function seededRandom(seed: number): () => number {

@@ -1,22 +1,22 @@
-/** Runs two sides in turn, round by round, and tells medians: on a noisy machine only what ran side by side compares. */
+/** Runs sides in turn, round by round, and reports medians. On a noisy machine, only results of alternating rounds are comparable. */
 
 export interface Side {
   readonly name: string;
-  /** One round; returns how many things were done, and must use their results so that nothing is optimised away. */
+  /** Runs a round. Returns the number of operations, and must use their results, so that nothing is optimised away. */
   run(): number | Promise<number>;
 }
 
 export interface SideResult {
   readonly name: string;
-  /** Things done per second: median, smallest, largest. */
+  /** Operations per second: median, smallest, largest. */
   readonly median: number;
   readonly min: number;
   readonly max: number;
-  /** Median of the ratios to the first side, round by round. */
+  /** Median of the ratios to the first side in the same round. */
   readonly ratio: number;
 }
 
-/** Warm-up rounds are not counted. */
+/** Results do not include warm-up rounds. */
 export async function interleave(sides: readonly Side[], rounds: number, warmUp = 1): Promise<SideResult[]> {
   const rates: number[][] = sides.map(() => []);
   for (let round = -warmUp; round < rounds; round++) {
@@ -46,7 +46,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
-/** A table for people, and the same as one line of JSON. */
+/** Prints a table for people, and the same as a line of JSON. */
 export function printResults(title: string, unit: string, results: readonly SideResult[], more: object = {}): void {
   const rounded = (value: number) => (value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toPrecision(3));
   console.log(`\n${title} (${unit}; median of rounds, both sides in one run)`);

@@ -1,4 +1,4 @@
-/** Services as processes of their own, as they run in production; their logs go to files, which costs nobody else anything. */
+/** Services as separate processes, as in production. Their logs go to files, which costs other processes nothing. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,31 +9,31 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const startMsMax = 120_000;
-/** Of `/proc/PID/stat`. */
+/** Unit of times in `/proc/PID/stat`. */
 const ticksPerSecond = 100;
 
 export interface ServiceProcess {
   readonly name: string;
   readonly pid: number;
-  /** The first match in what it logged, as soon as there is one. @throws Error with the log when it ends before. */
+  /** Waits for the first match in its log. @throws Error with the log if it ends before. */
   logged(pattern: RegExp): Promise<RegExpExecArray>;
-  /** SIGTERM, and its end. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<void>;
 }
 
 export interface ProcessOptions {
-  /** Of the process, and of its log in `folder`. */
+  /** Name of the process, and of its log in `folder`. */
   readonly name: string;
   readonly folder: string;
-  /** Added to ours. */
+  /** Variables that are added to this process's environment. */
   readonly env?: NodeJS.ProcessEnv;
   readonly args?: readonly string[];
   readonly nodeArgs?: readonly string[];
 }
 
 /**
- * Starts a program by its path from the repository's root. With BENCH_CPU_PROF it writes a profile of its processor time into a folder of
- * its name there.
+ * Starts a program by its path from the repository's root. If BENCH_CPU_PROF names a folder, it writes a CPU profile into a subfolder with the
+ * name of the process.
  */
 export function startProcess(program: string, { name, folder, env, args = [], nodeArgs = [] }: ProcessOptions): ServiceProcess {
   const log = join(folder, `${name}.log`);
@@ -71,13 +71,13 @@ export function startService(service: string, options: Omit<ProcessOptions, "nam
   return startProcess(`services/${service}/src/main.ts`, { name: service, ...options });
 }
 
-/** Processor time that a process used so far, in seconds. */
+/** Processor time of a process so far, in seconds. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** Resident memory now, and at its highest, in MiB. */
+/** Current and highest resident memory in MiB. */
 export function residentMib(pid: number): { readonly now: number; readonly peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const of = (name: string) => Math.round(Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024);

@@ -1,4 +1,4 @@
-/** The sides of P6 in a process of their own. Arguments: `snapshot` or `map`, and the folder of the data. */
+/** One side of benchmark P6 as a separate process. Arguments: `snapshot` or `map`, and the folder of the data. */
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { LoaderThreads, openDataFolder, SnapshotFollower, snapshotsFolder } from
 
 const [, , side, folder] = process.argv;
 
-/** One side in a process of its own: prints milliseconds, resident MiB, and how much it holds. */
+/** Runs a side. Prints its duration in ms, the resident memory in MiB, and the number of loaded items. */
 async function measure(run: () => Promise<number>): Promise<void> {
   const started = performance.now();
   const held = await run();

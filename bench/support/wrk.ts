@@ -1,4 +1,4 @@
-/** wrk, a load generator in C that leaves the processor to what it measures (Debian package `wrk`). */
+/** wrk (Debian package `wrk`), a load generator in C that leaves most processor time to the measured program. */
 
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -8,19 +8,19 @@ import { type FoundTool, findDebianTool } from "../../test/support/debian.ts";
 
 export interface Load {
   readonly url: string;
-  /** Asked one after the other by all connections together, over and over. */
+  /** Paths that all connections together request in a cycle. */
   readonly paths: readonly string[];
   readonly connections: number;
   readonly seconds: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Where the script of the run is written. */
+  /** Folder for the script of the run. */
   readonly folder: string;
 }
 
 export interface LoadResult {
-  /** Answered with 200. */
+  /** Number of answers with 200. */
   readonly answered: number;
-  /** Answered otherwise, or not at all. */
+  /** Number of requests with another answer, or none. */
   readonly failed: number;
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
@@ -29,7 +29,7 @@ export interface LoadResult {
 
 const run = promisify(execFile);
 
-/** `WRK` in the environment, PATH, the cache, the registry. */
+/** Looks at `WRK` in the environment, then in PATH, the cache and the registry. */
 export function findWrk(): Promise<FoundTool> {
   return findDebianTool({ name: "wrk", variable: "WRK", packageName: "wrk", binary: "usr/bin/wrk" });
 }
@@ -53,7 +53,7 @@ export async function runWrk(tool: Extract<FoundTool, { found: true }>, load: Lo
   };
 }
 
-/** Requests are composed before the load begins, so that wrk only sends. Statuses are counted by wrk itself. */
+/** The script makes the requests before the load begins, so that wrk then only sends them. wrk itself counts the statuses. */
 function scriptOf(paths: readonly string[]): string {
   return `local paths = {${paths.map((path) => JSON.stringify(path)).join(",")}}
 local requests, at = {}, 0
