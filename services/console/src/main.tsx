@@ -1,4 +1,4 @@
-/** The program of the page. */
+/** Entry point of the public pages. */
 
 import { render } from "preact";
 import { App } from "./app.tsx";

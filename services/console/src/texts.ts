@@ -150,7 +150,7 @@ export const texts = {
     data: "Data behind this answer",
   },
   unknown: "unknown",
-  /** On paper. */
+  /** Note on printed pages. */
   leftOut: (printed: string, rows: string) => `The first ${printed} of ${rows} rows are printed.`,
   reasons: {
     noAllocations: "unknown: no registry data are loaded",

@@ -9,7 +9,7 @@ const rowHeight = 46;
 const headHeight = 30;
 const nameWidthMax = 230;
 export const middleHeight = 40;
-/** A drawing that is narrower, in pixels, has smaller letters and shorter lines. */
+/** Width in pixels below which a drawing has smaller letters and shorter lines. */
 const narrowBelow = 480;
 const strokeMax = 9;
 

@@ -1,4 +1,4 @@
-/** Texts of problems for people: the API names places and members for programs. */
+/** Texts of problems for people. The API's own texts name places and members, which are for programs. */
 
 import type { Problem, ProblemItem } from "@netfacts/contracts";
 

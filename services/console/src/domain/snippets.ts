@@ -7,7 +7,7 @@ export interface Lookup {
   readonly call: string;
 }
 
-/** @param origin  origin of this page, which has no quotes because it is from a URL. */
+/** @param origin  origin of this page. It needs no escaping, because the origin of a URL has no quotes. */
 export function curl(origin: string, { path }: Lookup): string {
   return `curl -sS -H "Authorization: Bearer $NETFACTS_KEY" '${origin}${path.replaceAll("'", "%27")}'`;
 }

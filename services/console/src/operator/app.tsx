@@ -50,7 +50,7 @@ function shownAt(path: string): Shown | null {
 
 const followLinks = linkFollower((path) => shownAt(path) !== null);
 
-/** Whether a path is that of a page in the header, or of a page below it. */
+/** Whether a path is that of the page `to` in the header, or of a page below it. */
 function isWithin(path: string, to: string): boolean {
   return path === to || path.startsWith(`${to}/`) || (to === "/sources" && path.startsWith("/runs/"));
 }

@@ -1,4 +1,4 @@
-/** The program of the pages for operators. */
+/** Entry point of the pages for operators. */
 
 import { render } from "preact";
 import { KeyInUse } from "../parts/failed.tsx";

@@ -83,7 +83,7 @@ export class OperatorClient {
   getUpload = (id: string, signal?: AbortSignal) => this.#json<ObservationUpload>("getUpload", { id, signal });
 
   /**
-   * Sends the file from `place.offset` on, as the browser reads it. There is no time limit: the server ends an upload only if no bytes come.
+   * Sends the file from `place.offset` on, as the browser reads it. There is no time limit: the server ends an upload only if no bytes arrive.
    *
    * @param onSent  called with the number of bytes of the file that were sent.
    */

@@ -51,7 +51,7 @@ function Results({ q }: { readonly q: string }) {
   );
 }
 
-/** Notes for names that are not loaded. The answer has no warning for this, because other routes do not need these names. */
+/** Notes about names that are not loaded. The answer has no warning for this, because other routes do not need these names. */
 function MissingData({ meta: { data } }: { readonly meta: Meta }) {
   return (
     <>

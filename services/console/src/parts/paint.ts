@@ -16,9 +16,9 @@ const patterns: readonly (readonly (readonly [x: number, y: number, toX: number,
   [[4, 0, 4, 8]],
   [[0, 0, 8, 8]],
 ];
-/** Smaller areas have no room for a pattern. */
+/** Smallest area with a pattern. */
 const patternPixelsMin = 8;
-/** Smaller areas have no room for a gap to the next one. */
+/** Smallest area with a gap to the next one. */
 const gapPixelsMin = 6;
 /** Side of the smallest visible area. */
 const seenPixels = 2;

@@ -99,7 +99,7 @@ function Tree({ tree, rows, isWhole }: { readonly tree: PrefixTree<Node>; readon
   const shown = useMemo(() => tree.shown(folded), [tree, rows, folded]);
   const [chosen, setChosen] = useState<number | null>(null);
   const start = useMemo(() => tree.rows.findIndex(({ item }) => item.isThis), [tree]);
-  // If the active row was folded away, the row that contains it becomes active.
+  // If the active row is inside a folded row, the folded row becomes active.
   const active = Math.max(
     0,
     shown.findLastIndex((index) => index <= (chosen ?? start)),
@@ -139,7 +139,7 @@ function Tree({ tree, rows, isWhole }: { readonly tree: PrefixTree<Node>; readon
     setChosen(index);
     if (target.closest(".twist") !== null) setIsFolded(index, !folded.has(index));
   };
-  // The active row is always in the document, at any scroll position, for assistive technology. There is none on paper.
+  // The active row is always in the document, at any scroll position, for assistive technology. Printed pages have none.
   const rendered = shown.slice(first, last).map((index, at) => [index, first + at] as const);
   if (!isPrinting.value && (active < first || active >= last)) rendered.push([shown[active] ?? 0, active]);
   return (

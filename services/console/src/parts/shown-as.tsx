@@ -33,7 +33,7 @@ function Snippet({ name, text }: { readonly name: string; readonly text: () => s
       {isOpen ? (
         <>
           <CopyButton text={text} place={place} />
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable elements must be reachable with the keyboard */}
           <pre ref={place} tabIndex={0}>
             {text()}
           </pre>

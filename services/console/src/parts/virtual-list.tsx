@@ -13,7 +13,7 @@ const rowPixels = 36;
 const viewPixels = 360;
 /** Additional rows above and below the visible ones. */
 const spareRows = 8;
-/** Most printed rows, about 70 sheets: the layout of more would take a browser long. */
+/** Most printed rows, about 70 sheets: browsers take long for the layout of more. */
 const printedRowsMax = 2_000;
 
 export const rowsInSight = viewPixels / rowPixels;
@@ -64,7 +64,7 @@ export function rowPlace(row: number): { readonly insetBlockStart: string } {
   return { insetBlockStart: `${row * rowPixels}px` };
 }
 
-/** A note on paper that rows are left out. */
+/** A note on printed pages that rows are left out. */
 export function LeftOut({ rows }: { readonly rows: number }) {
   return isPrinting.value && rows > printedRowsMax ? <p class="left-out">{texts.leftOut(count(printedRowsMax), count(rows))}</p> : null;
 }
@@ -83,7 +83,7 @@ export function VirtualList<T>({ label, items, row }: VirtualListProps<T>) {
         class="virtual"
         aria-label={label}
         ref={scrolling}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable elements must be reachable with the keyboard
         tabIndex={0}
         style={{ blockSize: `${height}px` }}
         onScroll={onScroll}

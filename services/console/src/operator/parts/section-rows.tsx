@@ -47,7 +47,7 @@ function Rows({ changes: { from, to, section, added, removed, changed, items } }
       {items.length === all ? null : (
         <>
           <p>{t.rowsCut(count(items.length))}</p>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable elements must be reachable with the keyboard */}
           <pre tabIndex={0}>{`netfacts snapshot diff ${from} ${to} --ndjson --section ${section}`}</pre>
         </>
       )}

@@ -10,7 +10,7 @@ interface TableProps {
 
 export function Table({ label, columns, children }: TableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable elements must be reachable with the keyboard
     <section class="scroll" tabIndex={0} aria-label={label}>
       <table class="rows">
         <thead>
