@@ -29,7 +29,7 @@ import { texts } from "./texts.ts";
 
 interface Shown {
   readonly title: string;
-  /** Name of the page without text from the URL, which a stranger may have written: the heading of the form that asks for the key. */
+  /** Name of the page, as the heading of the key form. It contains no text from the URL, which a stranger may have written. */
   readonly kind: string;
   readonly needsKey: boolean;
   readonly page: ComponentChildren;

@@ -89,7 +89,7 @@ function SideOf({ drawn, anchor, lettersMax }: SideProps) {
   );
 }
 
-/** The share stands next to the drawing, where the text is never cut off. It stands alone if there is no room for both. */
+/** Name and share. The share is on the side of the drawing, where text is never cut off. It is alone if there is no room for a name. */
 function detailOf(name: string | null, part: number | null, anchor: SideProps["anchor"], lettersMax: number): string {
   const portion = part === null ? "" : share(part);
   const room = lettersMax - (portion === "" ? 0 : portion.length + 2);

@@ -25,7 +25,7 @@ export function BarList({ bars }: { readonly bars: readonly Bar[] }) {
   );
 }
 
-/** @param bars  by day, without gaps. */
+/** @param bars  a bar for each day, without gaps. */
 export function DayBars({ label, bars }: { readonly label: string; readonly bars: readonly Bar[] }) {
   const max = Math.max(1, ...bars.map(({ value }) => value));
   const top = bars.reduce<Bar | null>((most, bar) => (most === null || bar.value > most.value ? bar : most), null);
