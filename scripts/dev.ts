@@ -1,5 +1,5 @@
 /**
- * `make dev`: all services as separate processes on this machine, with the servers that they need.
+ * `make dev`: runs all services as separate processes on this machine, with the servers that they need.
  *
  * The processes are one process group, detached from the terminal, so that Ctrl-C reaches only this process. It stops them in order. At the
  * end it kills the rest of the group and removes its files.

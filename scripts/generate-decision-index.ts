@@ -18,7 +18,8 @@ export interface Decision {
 const statusForm = /^Status: ((?:accepted|replaced by \[)[^\n]*(?:\n[^\n]+)*)/m;
 
 /**
- * Reads a page: its first line is `# <number>. <title>`, and a paragraph below begins with `Status: accepted …` or `Status: replaced by [NNNN](…) …`.
+ * Reads a page. Its first line is `# <number>. <title>`. A paragraph below begins with `Status: accepted …` or with
+ * `Status: replaced by [NNNN](…) …`.
  *
  * @throws Error that names the page and the missing part.
  */

@@ -21,7 +21,7 @@ const minutes = Number(process.env.MINUTES ?? 60);
 const stepsPerSecond = Number(process.env.RATE ?? 150);
 const abuse = process.env.ABUSE ?? "1";
 const sampleMs = 5_000;
-/** Interval of garbage collections, each of which stops a process for some 0.1 s. Cached texts live for a minute; 45 s samples all their ages. */
+/** Interval of garbage collections, which stop a process for some 0.1 s. Cached texts live for a minute: 45 s meets them at different ages. */
 const liveHeapMs = Math.min(45_000, Math.max(sampleMs, (minutes * 60_000) / 24));
 const workers = 24;
 /** Longest time before the abuse begins, in ms. Otherwise it is a tenth of the run. */

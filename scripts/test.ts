@@ -2,7 +2,7 @@
  * `make test`: checks the tools, runs Jest, and prints the slowest files, the time and the count. Takes Jest's arguments (paths, `-t NAME`);
  * without any, it runs all tests. An option may precede them: `--unit` leaves out the files that start processes, run alone or have large inputs;
  * `--long` tries all inputs of every property, from new seeds; `--cluster` runs only the files of test/cluster, on a Kubernetes cluster. If CI is
- * set, a cluster that the run started is stopped after it.
+ * set and KUBECONFIG is not, our cluster is stopped after the run.
  * If TEST_COUNT is set, the count is also written to the file of that name, as `passed failed`.
  */
 

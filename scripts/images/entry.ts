@@ -11,7 +11,7 @@ if (!names.includes(name)) {
   );
   process.exit(2);
 }
-// The first process of a container ends by a signal only if it listens to it: until the service does, and all the time for the command line.
+// A signal ends the first process of a container only if it has a handler. Services later set their own handlers; the command line does not.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     if (process.listenerCount(signal) === 1) process.exit(128 + constants.signals[signal]);

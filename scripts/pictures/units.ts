@@ -61,7 +61,7 @@ function multiples(least: number, greatest: number, step: number): number[] {
 }
 
 function stepOf(rough: number, unit: string): number {
-  // Whole minutes, hours and days; powers of two of bytes.
+  // Steps are multiples of minutes, hours and days, or of KiB, MiB and GiB.
   const units = unit === "s" ? [86_400, 3_600, 60, 1] : unit === "bytes" ? [1 << 30, 1 << 20, 1 << 10, 1] : [1];
   const base = units.find((length) => rough >= length) ?? 1;
   const power = 10 ** Math.floor(Math.log10(rough / base));

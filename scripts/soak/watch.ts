@@ -26,7 +26,7 @@ const figures = {
   consumers: { slack: 4, of: median },
   // Logs and the store's write-ahead log grow up to their limits, and start again.
   disk: { slack: 8 * mebibyte, of: (values: readonly number[]) => Math.max(...values) },
-  // A less busy machine answers and logs more requests. A flood of logs is megabytes.
+  // A less busy machine answers and logs more requests. A flood of logs has megabytes a second.
   "log a second": { slack: 128 * kibibyte, of: median },
 };
 

@@ -1,6 +1,6 @@
 /**
- * Where a file of tests runs: a context of its own, as Jest makes it, but with an ordinary global object. Behind Jest's proxy every use of
- * `Math`, `Buffer` or `Uint8Array` is a call into C++ (docs/decisions/0027-tests-run-with-an-ordinary-global.md).
+ * The environment of a test file: a separate context like Jest's, but with an ordinary global object. With Jest's proxy, every use of `Math`,
+ * `Buffer` or `Uint8Array` is a call into C++ (docs/decisions/0027-tests-run-with-an-ordinary-global.md).
  */
 
 import vm from "node:vm";

@@ -1,7 +1,7 @@
 /**
- * mongo-java-server with its data in one H2 file, on loopback: PORT (0 = a free one) FILE plain|durable [--bind_ip_all].
- * Prints "ready PORT". Ends orderly by SIGTERM, and when its standard input ends, so that it never outlives who started it.
- * With --bind_ip_all, as mongod has it, it listens on all addresses and ends by SIGTERM only: in a container.
+ * Runs mongo-java-server with its data in an H2 file, on loopback. Arguments: PORT (0: a free one) FILE plain|durable [--bind_ip_all].
+ * Prints "ready PORT". Stops in order at SIGTERM, and when its standard input ends, so that it never outlives its parent process.
+ * With --bind_ip_all, an option like mongod's for containers, it listens on all addresses and stops only at SIGTERM.
  */
 
 import de.bwaldvogel.mongo.MongoServer;
@@ -13,7 +13,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 class MongodbServe {
-  /** What drivers ask of a MongoDB 5.0: the server itself announces less than current drivers accept. */
+  /** Versions of MongoDB 5.0, because current drivers refuse those that the server itself announces. */
   static final class Version implements MongoVersion {
     @Override
     public List<Integer> getVersionArray() {
@@ -27,8 +27,8 @@ class MongodbServe {
   }
 
   /**
-   * Its documents in memory are those that replies refer to: one that another client changes before its reply is written would be read as
-   * changed. A reply is a copy, made before the next message is handled.
+   * Copies each reply before the next message is handled. Otherwise, replies refer to the documents in memory: a reply that is not written yet
+   * would contain the changes of another client.
    */
   static class WholeBackend extends H2Backend {
     WholeBackend(String file) {
@@ -43,7 +43,7 @@ class MongodbServe {
     }
   }
 
-  /** Writes to the disk before it answers. The plain backend does so about once a second, and loses the rest on kill -9. */
+  /** Writes to disk before each answer. The plain backend writes about once a second, and loses the rest at a kill -9. */
   static final class DurableBackend extends WholeBackend {
     DurableBackend(String file) {
       super(file);
@@ -66,7 +66,7 @@ class MongodbServe {
     try {
       server.bind(bindAll ? new InetSocketAddress(port) : new InetSocketAddress("127.0.0.1", port));
     } catch (Exception error) {
-      // Threads of the server would keep a process alive that serves nothing.
+      // Exit, because threads of the server would keep the process alive.
       System.err.println(error);
       System.exit(1);
     }

@@ -1,4 +1,4 @@
-/** Runs the files from one bundle, side by side, and after them those that must run alone (`@alone`), one at a time. */
+/** Runs test files from one bundle, several at the same time, and then those that must run alone (`@alone`), one after the other. */
 
 import TestRunner from "jest-runner";
 import { bundleTests } from "./test-bundle.ts";
@@ -14,7 +14,7 @@ export default class AloneLast extends TestRunner {
     const together = tests.filter((test) => !alone.includes(test));
     if (together.length > 0) await super.runTests(together, watcher, options);
     if (alone.length === 0 || watcher.isInterrupted()) return;
-    // Workers and not this process, which a test could end.
+    // One worker, because in this process a test could end the run.
     this._globalConfig = { ...this._globalConfig, maxWorkers: 1 };
     await super.runTests(alone, watcher, options);
   }

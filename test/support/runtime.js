@@ -1,4 +1,4 @@
-/** Loads modules for a file of tests: the file itself from the bundle of the run. */
+/** Loads modules for a test file, and the file itself from the bundle of the run. */
 
 import Runtime from "jest-runtime";
 import { bundledTest } from "./test-bundle.ts";

@@ -1,4 +1,4 @@
-"""What schemathesis cannot read in an OpenAPI document: prefixes without host bits, lines of JSON, and cursors, which nobody makes up."""
+"""Rules that an OpenAPI document cannot express for schemathesis: prefixes without host bits, lines of JSON, and cursors that come from answers."""
 
 import datetime
 import ipaddress
@@ -26,7 +26,7 @@ _BATCH = "/api/v1/batch"
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """OpenAPI 3.1 can only say what a line is; a body is a list of these."""
+    """OpenAPI 3.1 can only describe a line. A body is a list of lines."""
     for operations in raw_schema["paths"].values():
         for operation in operations.values():
             for part in [operation.get("requestBody", {}), *operation["responses"].values()]:
@@ -47,7 +47,7 @@ def from_lines(context, response):
 
 
 def _check_batch(lines):
-    """What no schema of a line says: results are numbered, and the last line sums them up."""
+    """Checks what the schema of a line cannot say: results are numbered, and the last line is their summary."""
     if not lines or "index" in lines[-1]:
         raise ValueError("the last line is no summary")
     *results, summary = lines
@@ -74,7 +74,7 @@ def _is_positive(case):
 
 def _mend_prefix(path):
     try:
-        # Some phases have quoted it already.
+        # Some phases have already quoted it.
         network = _network(ipaddress.ip_address(urllib.parse.unquote(path["network"])), int(path["length"]))
     except (KeyError, TypeError, ValueError):
         return
@@ -83,7 +83,7 @@ def _mend_prefix(path):
 
 
 def _name_what_has_lines(path):
-    """The list of a resource that somebody made up is empty, and shows nothing of its lines."""
+    """Names a resource that has lines: the list of a random one is empty, so its lines would not be checked."""
     if "asn" in path:
         path["asn"] = "AS3741"
     if "network" in path:
@@ -91,7 +91,7 @@ def _name_what_has_lines(path):
 
 
 def _mend_span(query):
-    """Days from one to another, or a month; not both."""
+    """Selects a range of days, or a month, but not both."""
     try:
         first, last = sorted([query["from"], query["to"]], key=datetime.date.fromisoformat)
         query.update({"from": first, "to": last})
@@ -102,7 +102,7 @@ def _mend_span(query):
 
 
 def _mend_rows(query):
-    """Rows are kept apart by day or by month, not by both."""
+    """Groups rows by day or by month, but not by both."""
     if isinstance(query.get("by"), str):
         by = list(dict.fromkeys(query["by"].split(",")))
         query["by"] = ",".join(name for name in by if name != "month" or "day" not in by)
@@ -110,13 +110,13 @@ def _mend_rows(query):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Mends what fits the document and would be refused all the same, as no schema can say why."""
+    """Corrects requests that are valid by the document but would be refused for reasons that a schema cannot express."""
     path = case.path_parameters or {}
-    # Operators who revoke their own key end the run: there is another one to revoke.
+    # Use another key instead of the own one: revoking the own key would end the run.
     own = os.environ.get("OWN_KEY_ID")
     if own is not None and path.get("id") == own:
         path["id"] = os.environ["OTHER_KEY_ID"]
-    # To delete the default plan is to have its first limits again: it is not gone.
+    # Use another plan instead of the default one: deleting the default plan only restores its first limits.
     if case.method == "DELETE" and path.get("name") == "default":
         path["name"] = "partner"
     if not _is_positive(case):
@@ -124,16 +124,16 @@ def before_call(context, case, kwargs):
     if "{network}" in case.operation.path:
         _mend_prefix(path)
     query = case.query or {}
-    # Nobody makes up a cursor.
+    # Cursors come only from answers.
     query.pop("cursor", None)
-    # What was published a moment ago has no other past, and a pattern cannot say which days there are.
+    # The data were published a moment ago and have no past, and a pattern cannot say which dates exist.
     if "as_of" in query:
         query["as_of"] = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     if query.get("format", "json") != "json":
         query.pop("fields", None)
         query.pop("meta", None)
         _name_what_has_lines(path)
-    # Of two snapshots, too, one is called so.
+    # With `section`, `from` and `to` are snapshots instead of dates.
     if "section" not in query:
         _mend_span(query)
     _mend_rows(query)

@@ -1,4 +1,4 @@
-/** Gives Jest the order of the files. */
+/** Gives Jest the order of test files. */
 
 import sequencer from "@jest/test-sequencer";
 import { inOrder } from "./test-order.ts";
@@ -6,7 +6,7 @@ import { inOrder } from "./test-order.ts";
 export default class LongestFirstOfEachKind extends sequencer {
   sort(tests) {
     const files = tests.map((test) => {
-      // Jest reads it to decide whether so few and short files are worth a worker.
+      // Jest reads the duration to decide whether a few short files are worth a worker.
       test.duration = this.time(test);
       return { test, path: test.path, bytes: test.context.hasteFS.getSize(test.path) ?? 0, ms: test.duration };
     });

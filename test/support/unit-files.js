@@ -1,4 +1,4 @@
-/** Jest's filter for `make test-unit`: the files that start no process, promise no deadlines and have no large inputs. */
+/** Jest's filter for `make test-unit`: files that start no process, test no deadlines and have no large inputs. */
 
 import { isLarge, runsAlone, startsProcesses } from "./test-groups.ts";
 
@@ -6,5 +6,5 @@ async function unitFiles(paths) {
   return { filtered: paths.filter((path) => !startsProcesses(path) && !runsAlone(path) && !isLarge(path)) };
 }
 
-// Jest requires a filter and takes the module itself for the function.
+// Jest loads a filter with `require`, and uses the module itself as the function.
 export { unitFiles as "module.exports" };
