@@ -1,4 +1,9 @@
-/** Values for which the chart `netfacts` is rendered by tests. */
+/** Values for which tests render the chart `netfacts`, and what they look up in the renderings. */
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { readValues, type Value } from "../../scripts/charts/values.ts";
+import type { Manifest } from "../support/helm.ts";
 
 export const services = ["gateway-auth-quota", "ip-routing", "asn-prefix", "rdns-resolver", "ingest"];
 export const policies = [
@@ -229,3 +234,12 @@ export function joined(base: object, over: object): object {
 export function isMap(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+export const ofKind = (objects: readonly Manifest[], kind: string) => objects.filter((object) => object.kind === kind);
+export const named = (objects: readonly Manifest[], kind: string, end: string) =>
+  ofKind(objects, kind).find(({ metadata }) => metadata.name.endsWith(end)) as Manifest;
+
+const leaves = (values: readonly Value[]): Value[] =>
+  values.flatMap((value) => (value.children.length === 0 ? [value] : leaves(value.children)));
+/** All values of the chart, without the sections that hold them. */
+export const allValues = leaves(readValues(readFileSync(resolve(import.meta.dirname, "../../charts/netfacts/values.yaml"), "utf8")));
