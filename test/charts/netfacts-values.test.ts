@@ -10,7 +10,7 @@ import { findHelm, helm, type Manifest } from "../support/helm.ts";
 import { allValues, everything, isMap, joined, minimal, named, ofKind } from "./netfacts-cases.ts";
 
 const chart = resolve(import.meta.dirname, "../../charts/netfacts");
-const tool = toolOrNotRun(await findHelm(), "Helm", 20);
+const tool = toolOrNotRun(await findHelm(), "Helm", 8);
 const testWithHelm = tool === null ? test.skip : test;
 const { render, refusal } = helm(tool ?? { found: true, command: "helm", env: {}, origin: "path" });
 

@@ -29,7 +29,7 @@ import {
 } from "./netfacts-cases.ts";
 
 const chart = resolve(import.meta.dirname, "../../charts/netfacts");
-const tool = toolOrNotRun(await findHelm(), "Helm", 20);
+const tool = toolOrNotRun(await findHelm(), "Helm", 32);
 const testWithHelm = tool === null ? test.skip : test;
 const { render, notes } = helm(tool ?? { found: true, command: "helm", env: {}, origin: "path" });
 
