@@ -27,6 +27,13 @@ export const podConfigSchema = Type.Object({
     description:
       "Time for which a replaced snapshot is kept, so that lists that started in it can be continued, in ms; each one uses memory",
   }),
+  SNAPSHOT_KEEP_MIB: Type.Integer({
+    default: followerDefaults.spareBytes / 2 ** 20,
+    minimum: 0,
+    maximum: 65_536,
+    description:
+      "Memory that replaced snapshots may take, in MiB beyond as much as the one in service takes; the ones that were replaced first are dropped early, but for the last one",
+  }),
   POD_NAME: Type.String({ default: "", description: "Unique name of this process; if empty, the host name and the process id" }),
   ...ipv4IndexConfig,
   ...pastConfigSchema.properties,
@@ -62,6 +69,7 @@ export async function openPod(service: string, config: PodConfig, context: Servi
   const dataset = new SnapshotFollower(store, loader, snapshotEvents(log, metrics), {
     ipv4Index: config.IPV4_INDEX,
     keepMs: config.SNAPSHOT_KEEP_MS,
+    spareBytes: config.SNAPSHOT_KEEP_MIB * 2 ** 20,
     words: operations.search.service === service,
   });
   const past = new PastThread(

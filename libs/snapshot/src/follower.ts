@@ -2,8 +2,10 @@
 
 import { Generation, type LoadedSnapshot } from "./generation.ts";
 import type { Ipv4IndexForm } from "./ipv4-index.ts";
+import { buffersOf, bytesOf } from "./loaded-memory.ts";
 import { type LoaderThreads, RefusedSnapshotError } from "./loader.ts";
 import { lostSections, type Manifest } from "./manifest.ts";
+import { ReleasedMemory } from "./released-memory.ts";
 import { type PointerWatch, type SnapshotPointer, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
 
 /** The generation in service, and the others that a question may name. */
@@ -31,6 +33,11 @@ export interface FollowerEvents {
 export interface FollowerOptions {
   /** Time that a replaced generation is kept for questions that name it. */
   readonly keepMs?: number;
+  /**
+   * Memory that replaced generations may take beyond as much as the one in service takes, in bytes. Sections that are also in service do not count.
+   * Before they take more, the ones that were replaced first are dropped; the last one stays.
+   */
+  readonly spareBytes?: number;
   /** Time after which a refused snapshot is tried again while the pointer does not move: it may have been repaired. */
   readonly retryRefusedMs?: number;
   /** Time after which a snapshot is tried again if the store did not answer. */
@@ -43,6 +50,7 @@ export interface FollowerOptions {
 
 export const followerDefaults = {
   keepMs: 60_000,
+  spareBytes: 64 * 2 ** 20,
   retryRefusedMs: 60_000,
   retryUnavailableMs: 2_000,
   ipv4Index: "auto",
@@ -89,6 +97,7 @@ export class SnapshotFollower implements DatasetHolder {
   readonly #stopping = new AbortController();
   readonly #held = new Map<string, Held>();
   readonly #failures = new Map<string, Failure>();
+  readonly #memory = new ReleasedMemory();
   #gone: string[] = [];
   #pointer: SnapshotPointer | null = null;
   #current: Generation | null = null;
@@ -242,6 +251,7 @@ export class SnapshotFollower implements DatasetHolder {
       const loaded = await this.#loader.load(id, loading, this.#stopping.signal);
       this.#checkComplete(loaded.manifest);
       const loadMs = performance.now() - started;
+      this.#memory.watch(buffersOf(loaded));
       this.#held.set(id, { loaded, generation: Generation.of(loaded), loadMs, dropAtMs: null });
       this.#failures.delete(id);
       this.#last = { id, outcome: "loaded", reason: null };
@@ -310,12 +320,32 @@ export class SnapshotFollower implements DatasetHolder {
 
   #letGo(): void {
     const now = performance.now();
-    for (const [id, { dropAtMs }] of this.#held) {
-      if (id === this.#current?.id || this.#named(id) || (dropAtMs !== null && dropAtMs > now)) continue;
+    const surplus = this.#surplus();
+    const heldBefore = this.#held.size;
+    for (const [id, held] of this.#held) {
+      const { dropAtMs } = held;
+      if (id === this.#current?.id || this.#named(id) || (dropAtMs !== null && dropAtMs > now && !surplus.has(held))) continue;
       this.#held.delete(id);
       if (dropAtMs !== null) this.#gone = [...this.#gone, id].slice(-goneMax);
     }
+    if (this.#held.size < heldBefore) this.#memory.collectSoon(bytesOf(new Set(this.held().flatMap(buffersOf))));
     for (const id of this.#failures.keys()) if (this.#current !== null && !this.#named(id)) this.#failures.delete(id);
+  }
+
+  /** Replaced generations that take more memory than they may, which happens when snapshots are published in quick succession. */
+  #surplus(): ReadonlySet<Held> {
+    const serving = this.#current === null ? undefined : this.#held.get(this.#current.id);
+    const replaced = [...this.#held.values()].filter(({ dropAtMs }) => dropAtMs !== null);
+    if (serving === undefined || replaced.length < 2) return new Set();
+    const counted = new Set(buffersOf(serving.loaded));
+    const bytesMax = 2 * bytesOf(counted) + this.#options.spareBytes;
+    const newestFirst = replaced.sort((one, other) => (other.dropAtMs ?? 0) - (one.dropAtMs ?? 0));
+    return new Set(
+      newestFirst.filter((held, index) => {
+        for (const buffer of buffersOf(held.loaded)) counted.add(buffer);
+        return index > 0 && bytesOf(counted) > bytesMax;
+      }),
+    );
   }
 
   /** Sets the timer for the next generation to drop or the next failure to try again. */

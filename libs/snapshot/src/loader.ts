@@ -39,7 +39,7 @@ export async function loadSnapshot(
       sections[name] = before;
       continue;
     }
-    const indexed = reuse.map((loaded) => loaded.sections[name]).find((section) => section?.words !== undefined);
+    const indexed = reuse.map((loaded) => loaded.sections[name]).findLast((section) => section?.words !== undefined);
     try {
       sections[name] = loadSection(name, await store.getObject(entry.object, entry.bytes), { ...loading, before: indexed });
     } catch (cause) {

@@ -2,6 +2,7 @@
 
 import Type, { type Static } from "typebox";
 import { Generation, type LoadedSections, type LoadedSnapshot, sectionsOf } from "./generation.ts";
+import { buffersOf, bytesOf } from "./loaded-memory.ts";
 import { BackgroundLoader } from "./loader.ts";
 import type { Manifest } from "./manifest.ts";
 import { ReleasedMemory } from "./released-memory.ts";
@@ -350,26 +351,6 @@ function find(publications: readonly Publication[], { at, snapshotId }: PastQues
 function asPast({ manifest, sections }: LoadedSnapshot): LoadedSnapshot {
   const past = pastManifest(manifest);
   return { manifest: past, sections: Object.fromEntries(sectionsOf(past).map((name) => [name, sections[name]])) as LoadedSections };
-}
-
-function bytesOf(buffers: readonly ArrayBufferLike[]): number {
-  return buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
-}
-
-/** The memory of a snapshot. */
-function buffersOf({ sections }: LoadedSnapshot): ArrayBufferLike[] {
-  return Object.values(sections).flatMap(({ bytes, trie, words }) => [
-    bytes.buffer,
-    ...(trie === null ? [] : buffersIn(trie)),
-    ...(words === undefined ? [] : buffersIn(words)),
-  ]);
-}
-
-function buffersIn(value: object): ArrayBufferLike[] {
-  return Object.values(value).flatMap((member: unknown) => {
-    if (ArrayBuffer.isView(member)) return [member.buffer];
-    return typeof member === "object" && member !== null ? buffersIn(member) : [];
-  });
 }
 
 function within(ms: number, done: Promise<void>): Promise<void> {

@@ -3,6 +3,7 @@
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "@jest/globals";
+import { forkTestProgram } from "../../../test/support/programs.ts";
 import {
   type DatasetHolder,
   type FollowerOptions,
@@ -16,7 +17,8 @@ import {
   type SnapshotStore,
   sealManifest,
 } from "../src/index.ts";
-import { publishNumber, until } from "./store/contract.ts";
+import { numbered, publishNumber, until } from "./store/contract.ts";
+import { endChild } from "./support/children.ts";
 import { madeNames, madeRoutes, route } from "./support/made-sections.ts";
 import { inFolder, madeManifest, publishMade } from "./support/made-snapshot.ts";
 
@@ -26,6 +28,8 @@ afterEach(() => {
 });
 
 const nameOf = (generation: Generation | null): string | null => generation?.names?.lookupName(1) ?? null;
+
+const hostRoutes = (count: number) => Array.from({ length: count }, (_, at) => route(`10.0.${at >> 8}.${at & 255}/32`, [64500, 3]));
 
 /** A folder whose snapshots become active only when they are told to, as they do where several processes follow. */
 function inPhases(folder: string) {
@@ -149,6 +153,53 @@ test("what was replaced stays for a while; then it is gone, as what is older is,
     expect(follower.at("20270101T000000Z-00000000")).toBe("not_yet");
     await until(() => follower.at(first.id) === "gone");
     expect(nameOf(follower.current())).toBe("NUMBER-2");
+  });
+});
+
+test.each([
+  { what: "all sections change", shared: 0, held: [false, false, false, true, true] },
+  { what: "most sections are in service too", shared: 4_000, held: [true, true, true, true, true] },
+])("of replaced snapshots, the first ones are dropped early if they take too much memory: $what", async ({ shared, held }) => {
+  await inFolder(async (folder) => {
+    const store = openFolderStore(folder);
+    const routes = shared === 0 ? {} : { routes: madeRoutes(hostRoutes(shared)) };
+    const publish = async (number: number) => {
+      const names = madeNames(Object.fromEntries(Array.from({ length: 100 }, (_, asn) => [asn + 1, `NUMBER-${number} OF ${asn + 1}`])));
+      return (await publishMade(store, { asOf: numbered(number).asOf as string, ...routes, names })).id;
+    };
+    const ids = [await publish(1)];
+    const { follower } = follow(folder, store, { spareBytes: 100 });
+    await follower.start();
+    for (const number of [2, 3, 4, 5]) {
+      const id = await publish(number);
+      ids.push(id);
+      await until(() => follower.current()?.id === id);
+      // The one that was in service just before stays, whatever it takes.
+      expect(nameOf(follower.at(ids.at(-2) as string) as Generation)).toBe(`NUMBER-${number - 1} OF 1`);
+    }
+    expect(ids.map((id) => typeof follower.at(id) === "object")).toEqual(held);
+    expect(ids.filter((id) => follower.at(id) === "gone")).toHaveLength(held.filter((one) => !one).length);
+  });
+});
+
+test("the memory of a dropped snapshot is freed, though the process does nothing else", async () => {
+  await inFolder(async (folder) => {
+    const publish = (number: number) => {
+      const names = madeNames({ 1: `NUMBER-${number} ${"-".repeat(40_000_000)}` });
+      return publishMade(openFolderStore(folder), { asOf: numbered(number).asOf as string, names });
+    };
+    const first = await publish(1);
+    const child = forkTestProgram("libs/snapshot/test/support/follower-process.ts", [folder]);
+    const sent: string[] = [];
+    child.on("message", (message: string) => sent.push(message));
+    try {
+      await until(() => sent.includes(`serving ${first.id}`));
+      const second = await publish(2);
+      await until(() => sent.length === 3);
+      expect(sent.slice(1).sort()).toEqual([`freed ${first.id}`, `serving ${second.id}`]);
+    } finally {
+      await endChild(child);
+    }
   });
 });
 
