@@ -60,6 +60,7 @@ export {
   sectionNames,
 } from "./manifest.ts";
 export { decodeManifest } from "./manifest-form.ts";
+export { objectMemory } from "./object-memory.ts";
 export {
   type PastAnswer,
   type PastEvents,

@@ -20,10 +20,21 @@ export function collectGarbage(): Promise<void> {
   return collect({ type: "major", execution: "async" });
 }
 
+/** V8 begins to collect garbage when 64 MiB were allocated outside its heap since the last collection. */
+const noticedBytes = 80 * 2 ** 20;
+
+/** Makes V8 collect garbage beside other work, in small steps: [decision 93](../../../docs/decisions/0093-dropped-snapshots-are-freed-soon.md). */
+export function collectInSteps(): void {
+  try {
+    // V8 counts this memory. Nothing writes to it, so that it takes addresses only.
+    new ArrayBuffer(noticedBytes);
+  } catch {
+    // The system has no addresses to give. V8 collects garbage later, as it always does.
+  }
+}
+
 /** Dropped bytes from which memory is collected soon. */
 const droppedMax = 32 * 2 ** 20;
-/** V8 begins to collect garbage in small steps when it has allocated 64 MiB outside its heap since the last collection. */
-const noticedBytes = 80 * 2 ** 20;
 
 export class ReleasedMemory {
   readonly #seen = new WeakSet<ArrayBufferLike>();
@@ -53,16 +64,10 @@ export class ReleasedMemory {
   }
 
   /**
-   * Makes V8 free unused memory in small steps beside other work, if more than 32 MiB are watched and not `used`. An idle process would otherwise
+   * Makes V8 free unused memory beside other work, if more than 32 MiB are watched and not `used`. An idle process would otherwise
    * keep it for hours.
    */
   collectSoon(used: number): void {
-    if (this.#bytes - used < droppedMax) return;
-    try {
-      // V8 counts this memory. Nothing writes to it, so that it takes addresses only.
-      new ArrayBuffer(noticedBytes);
-    } catch {
-      // The system has no addresses to give. V8 collects garbage later, as it always does.
-    }
+    if (this.#bytes - used > droppedMax) collectInSteps();
   }
 }

@@ -15,7 +15,7 @@ import {
   nuid,
   type StoredMsg,
 } from "@netfacts/messaging/nats-client";
-import { type ObjectBytes, piecesOf, SnapshotError } from "@netfacts/snapshot";
+import { type ObjectBytes, objectMemory, piecesOf, SnapshotError } from "@netfacts/snapshot";
 import { answered, found, unavailable } from "./api.ts";
 
 /** The chunk size of the Object Store's other clients. */
@@ -113,7 +113,7 @@ export class JetStreamObjects {
     if (info === null) throw new SnapshotError(`${this.#place(name)}: the snapshot's object is missing, or its description is damaged`);
     // Checked before memory is allocated: a manifest may claim more than the object has.
     if (info.size !== size) throw new SnapshotError(`${this.#place(name)}: ${info.size} bytes, but the manifest says ${size}`);
-    const whole = new Uint8Array(new SharedArrayBuffer(size));
+    const whole = objectMemory(size);
     await this.#read(name, info, (chunk, at) => whole.set(chunk, at));
     return whole;
   }

@@ -5,6 +5,7 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { sectionsOf } from "../generation.ts";
 import { encodeManifest, type Manifest, type SectionEntry } from "../manifest.ts";
 import { decodeManifest } from "../manifest-form.ts";
+import { objectMemory } from "../object-memory.ts";
 import { watchReadings } from "./pointer-watch.ts";
 import { SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 
@@ -107,7 +108,7 @@ export async function openPack(path: string): Promise<SnapshotStore> {
         // Checked before memory is allocated: a manifest may claim more than the file has.
         const { size } = await file.stat();
         if (size < offset + bytes) throw new SnapshotError(`${path}: ends at byte ${size}, inside object ${digest}: truncated`);
-        const object = new Uint8Array(new SharedArrayBuffer(bytes));
+        const object = objectMemory(bytes);
         for (let at = 0; at < bytes; ) {
           const { bytesRead } = await file.read(object, at, bytes - at, offset + at);
           if (bytesRead === 0) throw new SnapshotError(`${path}: ends at byte ${offset + at}, inside object ${digest}: truncated`);

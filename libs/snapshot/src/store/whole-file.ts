@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { objectMemory } from "../object-memory.ts";
 import { SnapshotError } from "./snapshot-store.ts";
 
 /** Size of the parts in which a file is read to compare it. */
@@ -82,7 +83,7 @@ export async function readObject(path: string, digest: string, bytes: number): P
   try {
     const { size } = await file.stat();
     if (size !== bytes) throw new SnapshotError(`${path}: ${size} bytes, but the manifest says ${bytes}`);
-    const whole = new Uint8Array(new SharedArrayBuffer(bytes));
+    const whole = objectMemory(bytes);
     for (let at = 0; at < bytes; ) {
       const { bytesRead } = await file.read(whole, at, bytes - at, at);
       if (bytesRead === 0) throw new SnapshotError(`${path}: ended at byte ${at} of ${bytes}`);

@@ -1,5 +1,7 @@
 /** Snapshots in a folder: the contract, and what is true of folders alone: crashes, full disks, rights. */
 
+import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,6 +36,20 @@ describeSnapshotStore("a folder of snapshots", async () => {
     objects: () => readdir(join(folder, "objects")),
     close: () => rm(folder, { recursive: true, force: true }),
   };
+});
+
+test("what was read is freed when nobody refers to it, though the process does nothing else", async () => {
+  await inFolder(async (folder) => {
+    const content = Buffer.alloc(30_000_000, 7);
+    await openFolderStore(folder).putObject(content);
+    const digest = createHash("sha256").update(content).digest("hex");
+    const child = forkTestProgram("libs/snapshot/test/support/reader-process.ts", [folder, digest, `${content.length}`]);
+    try {
+      expect(await once(child, "message")).toEqual([expect.stringMatching(/^freed [0-4]$/), undefined]);
+    } finally {
+      await endChild(child);
+    }
+  });
 });
 
 describe("a folder after a crash", () => {
