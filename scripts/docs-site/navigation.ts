@@ -70,11 +70,9 @@ function pagesOf(root: string, glob: string): string[] {
   return globSync(glob, { cwd: root, exclude: (path) => path.split("/").some((part) => skipped.includes(part)) }).sort();
 }
 
-/** The text of the first heading, with the number of a decision. */
+/** The text of the first heading. */
 function titleOf(root: string, path: string): string {
-  const title = /^# (.+)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1]?.replaceAll("`", "") ?? basename(path, ".md");
-  const number = /^docs\/decisions\/(\d{4})-/.exec(path)?.[1];
-  return number === undefined || title.startsWith(number) ? title : `${number} ${title}`;
+  return /^# (.+)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1]?.replaceAll("`", "") ?? basename(path, ".md");
 }
 
 /**
