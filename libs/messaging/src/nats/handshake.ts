@@ -1,6 +1,6 @@
 /** Prepares each attempt to connect to NATS: reads credentials and certificates again, and checks the server before anything is sent to it. */
 
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { getSystemErrorMessage } from "node:util";
@@ -57,6 +57,7 @@ export class Handshake {
     const context = { ...(ca != null && { ca }), ...(cert != null && { cert }), ...(key != null && { key }) };
     if (tls.ca !== null && ca != null) checked(`${tls.ca.from}: no certificate in PEM form`, () => new X509Certificate(ca));
     const pair = [tls.certificate, tls.key].flatMap((secret) => (secret === null ? [] : [secret.from])).join(" and ");
+    if (cert != null && key != null && isOtherKey(cert, key)) throw new AccessError(`${pair}: the key is not that of the certificate`);
     checked(`${pair}: not a certificate and its key in PEM form`, () => createSecureContext(context));
     return context;
   }
@@ -71,6 +72,15 @@ export class Handshake {
 
   refused(server: string, error: Error | undefined): void {
     this.#onRefused({ server, reason: `${server} ${reasonOf(error, this.plan)}` });
+  }
+}
+
+/** Whether both can be read and do not belong together, as while only one of two files has been replaced. */
+function isOtherKey(cert: string, key: string): boolean {
+  try {
+    return !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
   }
 }
 

@@ -183,8 +183,10 @@ describe("TLS", () => {
     expect(await reason(url, { NATS_CA_FILE: garbage })).toBe(`${at} was not asked: NATS_CA_FILE ${garbage}: no certificate in PEM form`);
     const pair = { NATS_CERT_FILE: client.NATS_CERT_FILE, NATS_KEY_FILE: other.key };
     expect(await reason(url, pair)).toContain(
-      `NATS_CERT_FILE ${pair.NATS_CERT_FILE} and NATS_KEY_FILE ${pair.NATS_KEY_FILE}: not a certificate`,
+      `NATS_CERT_FILE ${pair.NATS_CERT_FILE} and NATS_KEY_FILE ${pair.NATS_KEY_FILE}: the key is not that of the certificate`,
     );
+    const unread = { NATS_CERT_FILE: client.NATS_CERT_FILE, NATS_KEY_FILE: garbage };
+    expect(await reason(url, unread)).toContain(`NATS_KEY_FILE ${garbage}: not a certificate and its key in PEM form`);
   });
 });
 
