@@ -91,7 +91,7 @@ export async function buildSections(run: Run, { tables, ribs, drafts }: SectionI
     if (draft === undefined || !shrink.takes(name, draft.counts, from.entries)) continue;
     sections[name] = {
       ...(await put(draft.pieces)),
-      ...timesOf(from, kind.version, draft.firstExpiry ?? null),
+      ...timesOf(from, kind.version, draft.expiresAt ?? null),
       counts: draft.counts,
       ...draft.entry,
       sources: [...from.entries],
@@ -123,12 +123,12 @@ function routeTable(columns: RoutesColumns): RouteTable {
  * - `as_of` is that of its oldest source. Standing sources (`isStanding`) count only if there are no others.
  * - It becomes stale when the first of its sources does, and its next version is expected when that of the first source is. Sources that never become
  *   stale do not count for either.
- * - If any of its sources may become stale, it is stale also from the time at which the first of its records expires.
+ * - If any of its sources may become stale, it is stale also from the time at which more than 1 % of its records have expired.
  */
 function timesOf(
   { configs, entries }: SectionSources,
   version: (iso: string) => string,
-  firstExpiry: number | null,
+  expiresAt: number | null,
 ): Pick<SectionEntry, "version" | "as_of" | "stale_after_seconds" | "interval_seconds"> {
   const dated = entries.filter(({ format }) => !isStanding(format));
   const dates = (dated.length === 0 ? entries : dated).flatMap(({ as_of }) => (as_of === null ? [] : [as_of])).sort();
@@ -142,7 +142,7 @@ function timesOf(
     staleAfter.push(younger + staleAfterSeconds);
     nextAfter.push(younger + intervalSeconds);
   }
-  if (firstExpiry !== null && staleAfter.length > 0) staleAfter.push(Math.max(0, firstExpiry - Date.parse(asOf) / 1000));
+  if (expiresAt !== null && staleAfter.length > 0) staleAfter.push(Math.max(0, expiresAt - Date.parse(asOf) / 1000));
   const first = (seconds: readonly number[]) => (seconds.length === 0 ? null : Math.min(...seconds));
   return { version: version(asOf), as_of: asOf, stale_after_seconds: first(staleAfter), interval_seconds: first(nextAfter) };
 }

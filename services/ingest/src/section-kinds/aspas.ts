@@ -3,7 +3,7 @@
 import { aspasFormat, columnPieces } from "@netfacts/snapshot";
 import { buildAspas } from "../assembly/aspas.ts";
 import { checkAspas } from "../verify/check-rpki.ts";
-import { firstExpiryOf, type JoiningSection, secondVersion } from "./section-kind.ts";
+import { expiryOf, type JoiningSection, secondVersion } from "./section-kind.ts";
 
 export const aspas: JoiningSection = {
   async build({ tables }) {
@@ -11,7 +11,7 @@ export const aspas: JoiningSection = {
     return {
       pieces: columnPieces(aspasFormat, columns),
       counts: { customers: columns.customer.length, providers: columns.provider.length },
-      firstExpiry: firstExpiryOf(columns.expires_at),
+      expiresAt: expiryOf(columns.expires_at),
     };
   },
   compared: ({ customers = 0 }) => ({ ASPAs: customers }),

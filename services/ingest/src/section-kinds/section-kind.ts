@@ -20,8 +20,8 @@ export interface SectionDraft {
   readonly counts: Counts;
   /** Further members of its entry in the manifest. */
   readonly entry?: Pick<SectionEntry, "peers_total" | "collectors" | "match_peers_min" | "updates_gaps">;
-  /** Unix seconds at which its first record expires, and the section becomes stale; null: none expires. */
-  readonly firstExpiry?: number | null;
+  /** Unix seconds at which it becomes stale because its records expire; null: never. */
+  readonly expiresAt?: number | null;
   /** Objects that only ingest reads. */
   readonly ingestObjects?: Manifest["ingest_objects"];
   /** Notes for the operator on how the section was built. */
@@ -97,9 +97,18 @@ export function secondVersion(asOf: string): string {
   return asOf.replace(/[-:]/g, "");
 }
 
-/** The earliest expiry time, in Unix seconds. 0 means that a record does not expire; null: none does. */
-export function firstExpiryOf(expiresAt: Uint32Array): number | null {
-  let first = Number.POSITIVE_INFINITY;
-  for (const time of expiresAt) if (time !== 0 && time < first) first = time;
-  return first === Number.POSITIVE_INFINITY ? null : first;
+/**
+ * Share of expired records up to which a section is not stale. Authorities renew their records shortly before these expire, so that some of a whole
+ * export expire within the hour (docs/decisions/0094-a-few-expired-vrps-make-no-section-stale.md).
+ */
+const expiredShareMax = 0.01;
+
+/**
+ * When a section becomes stale because its records expire: the Unix time at which more than 1 % of them have expired; null: never.
+ *
+ * @param expiresAt  Unix seconds; 0 means that a record does not expire.
+ */
+export function expiryOf(expiresAt: Uint32Array): number | null {
+  const times = expiresAt.filter((time) => time !== 0).sort();
+  return times[Math.floor(expiresAt.length * expiredShareMax)] ?? null;
 }

@@ -4,7 +4,7 @@ import { columnPieces, vrpsFormat } from "@netfacts/snapshot";
 import { applySlurm } from "../assembly/slurm.ts";
 import { buildVrps } from "../assembly/vrps.ts";
 import { checkVrps } from "../verify/check-rpki.ts";
-import { firstExpiryOf, type JoiningSection, secondVersion } from "./section-kind.ts";
+import { expiryOf, type JoiningSection, secondVersion } from "./section-kind.ts";
 
 export const vrps: JoiningSection = {
   async build({ tables: inputs, routes }) {
@@ -20,7 +20,7 @@ export const vrps: JoiningSection = {
         slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),
       }),
     };
-    return { pieces: columnPieces(vrpsFormat, columns), counts, firstExpiry: firstExpiryOf(columns.expires_at) };
+    return { pieces: columnPieces(vrpsFormat, columns), counts, expiresAt: expiryOf(columns.expires_at) };
   },
   // Records that the operator's own exceptions remove do not count as lost.
   compared: ({ vrps = 0, slurm_filtered: filtered = 0, slurm_asserted: asserted = 0 }) => ({ VRPs: vrps + filtered - asserted }),

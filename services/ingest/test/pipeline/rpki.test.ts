@@ -170,16 +170,26 @@ test("a trust anchor that another validator names otherwise is refused with its 
   });
 });
 
-test("the section is stale from the time at which the first of its VRPs expires, unless its source never is", async () => {
+test("the section is stale from the time at which more than 1 % of its VRPs have expired, unless its source never is", async () => {
   await atWork(async (place) => {
-    const sooner = (more: string) => vrpFile(10).replace("1900000000", more);
+    // The n-th of these VRPs expires n × 1,000 s after 08:50:12.
+    const expiring = (count: number, of: number) => {
+      const first = Date.parse("2025-11-21T08:50:12Z") / 1000;
+      let at = 0;
+      return vrpFile(of).replaceAll("1900000000", (far) => (at < count ? String(first + ++at * 1_000) : far));
+    };
     const staleAfter = async () => (await generationOf(place.store)).manifest.sections.vrps?.stale_after_seconds;
     await run(place, exported);
     expect(await staleAfter()).toBe(3 * 3600);
-    // 08:50:12 and 5,000 s.
-    await place.write("vrps", sooner(String(Date.parse("2025-11-21T10:13:32Z") / 1000)));
+    await place.write("vrps", expiring(2, 200));
     await run(place, exported);
-    expect(await staleAfter()).toBe(5_000);
+    expect(await staleAfter()).toBe(3 * 3600);
+    await place.write("vrps", expiring(5, 200));
+    await run(place, exported);
+    expect(await staleAfter()).toBe(3_000);
+    await place.write("vrps", expiring(5, 199));
+    await run(place, exported);
+    expect(await staleAfter()).toBe(2_000);
     await run(place, exported.replace("location", "stale_after: never, location"));
     expect(await staleAfter()).toBeNull();
   });
