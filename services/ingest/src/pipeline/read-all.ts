@@ -189,7 +189,7 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
     const section = found.sources[name] ?? { configs: [], entries: [] };
     found.sources[name] = section;
     // The true time of data with a date in the future is not known: they are stale from the beginning.
-    section.configs.push(warning === null ? source : { ...source, staleAfterSeconds: 0 });
+    if (same === null) section.configs.push(warning === null ? source : { ...source, staleAfterSeconds: 0 });
     const isEarlier = newer !== null || source.fetched?.isEarlier === true;
     const error = [isEarlier ? earlierText : null, warning ?? same].filter((text) => text !== null).join("; ") || null;
     const kinds = name === source.section && report.kinds !== undefined ? { kinds: { ...report.kinds } } : {};
@@ -253,10 +253,12 @@ async function sameContent(
 /** Two tables of one collector would count each of its peers twice. */
 function leaveOutSameCollectors({ inputs: { ribs }, sources }: Found): void {
   const tables = [...ribs].map(([name, { table, report }]) => ({ name, table, asOf: report.asOf ?? 0 }));
+  const { configs = [], entries = [] } = sources.routes ?? {};
   for (const { name, reason } of duplicateTables(tables)) {
     ribs.get(name)?.report.notes.push(reason);
     ribs.delete(name);
-    const entries = sources.routes?.entries ?? [];
+    const counted = configs.filter((config) => config.name !== name && config.appliesTo?.name !== name);
+    configs.splice(0, configs.length, ...counted);
     const at = entries.findIndex((entry) => entry.name === name);
     const entry = entries[at];
     if (entry !== undefined)

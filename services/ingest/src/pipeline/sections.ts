@@ -24,9 +24,10 @@ import type { Run } from "./run.ts";
 import { keptError, refusedText, unreadKeptText } from "./run-report.ts";
 import type { TableInputs } from "./table-readers.ts";
 
-/** The sources of a section that were read, and those that failed. */
 export interface SectionSources {
+  /** Those that count: they were read, and no other one has the same content or collector. */
   readonly configs: readonly SourceConfig[];
+  /** All that were read, and those that failed. */
   readonly entries: readonly SourceEntry[];
 }
 
@@ -120,7 +121,7 @@ function routeTable(columns: RoutesColumns): RouteTable {
 /**
  * The times of a section.
  *
- * - `as_of` is that of its oldest source. Standing sources (`isStanding`) count only if there are no others.
+ * - `as_of` is that of its oldest source that counts. Standing sources (`isStanding`) count only if there are no others.
  * - It becomes stale when the first of its sources does, and its next version is expected when that of the first source is. Sources that never become
  *   stale do not count for either.
  * - If any of its sources may become stale, it is stale also from the time at which more than 1 % of its records have expired.
@@ -130,8 +131,10 @@ function timesOf(
   version: (iso: string) => string,
   expiresAt: number | null,
 ): Pick<SectionEntry, "version" | "as_of" | "stale_after_seconds" | "interval_seconds"> {
-  const dated = entries.filter(({ format }) => !isStanding(format));
-  const dates = (dated.length === 0 ? entries : dated).flatMap(({ as_of }) => (as_of === null ? [] : [as_of])).sort();
+  const names = new Set(configs.map(({ name }) => name));
+  const counted = entries.filter(({ name }) => names.has(name));
+  const dated = counted.filter(({ format }) => !isStanding(format));
+  const dates = (dated.length === 0 ? counted : dated).flatMap(({ as_of }) => (as_of === null ? [] : [as_of])).sort();
   const asOf = dates[0] ?? "1970-01-01T00:00:00Z";
   const staleAfter: number[] = [];
   const nextAfter: number[] = [];

@@ -169,6 +169,23 @@ describe("two tables of one collector", () => {
     expect(notes[0]).toBe(text);
   });
 
+  test("are of the time of the one that counts, and stale when that one is", async () => {
+    await atWork(async (place) => {
+      const day = 86_400;
+      await place.write("one", table(1, -30 * day, ["11.0.0.0/24"]));
+      await place.write("two", table(1, 0, ["11.0.0.0/24"]));
+      const timesOf = async (yaml: string) => {
+        const { as_of, stale_after_seconds, interval_seconds } = (await run(place, head + yaml)).manifest.sections.routes ?? {};
+        return { as_of, stale_after_seconds, interval_seconds };
+      };
+      const alone = await timesOf(rib("two"));
+      expect(alone.as_of).toBe("2025-11-21T08:55:00Z");
+      expect(await timesOf(rib("one").replace("}", ", stale_after: 1h, interval: 1h}") + rib("two"))).toEqual(alone);
+      await place.write("again", table(1, 0, ["11.0.0.0/24"]));
+      expect(await timesOf(rib("two") + rib("again").replace("}", ", stale_after: 1h, interval: 1h}"))).toEqual(alone);
+    });
+  });
+
   test("count once, and a date in the future stays told of the one that is left out", async () => {
     const yaml = `${head}${rib("one").replace("}", ", future_dates: warn}")}${rib("two")}`;
     await atWork(async (place) => {
