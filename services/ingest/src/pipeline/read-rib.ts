@@ -106,7 +106,16 @@ function refuseMalformed(rib: RibReport, { file, badRecordsMax }: SourceContent)
       `${count} of ${among} ${what} are malformed, more than bad_records_max allows; the first: ${first?.reason}: ${detail}`,
     );
   }
-  if (rib.prefixes.ipv4 + rib.prefixes.ipv6 === 0) throw new SourceError(file, null, "contains no routes");
+  if (rib.prefixes.ipv4 + rib.prefixes.ipv6 > 0) return;
+  const [first] = skipped;
+  if (first === undefined) throw new SourceError(file, null, "contains no routes");
+  const count = skipped.reduce((sum, each) => sum + each.count, 0);
+  const { offset = 0, detail = "" } = first.examples[0] ?? {};
+  throw new SourceError(
+    file,
+    { offset },
+    `contains no routes; ${count} of ${records} records were skipped, the first: ${first.reason}: ${detail}`,
+  );
 }
 
 /**

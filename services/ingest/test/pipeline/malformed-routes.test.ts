@@ -4,7 +4,7 @@ import { expect, test } from "@jest/globals";
 import { parsePrefix } from "@netfacts/address";
 import { AnswerNotes, prefixRecord } from "@netfacts/records";
 import { Generation, loadSnapshot } from "@netfacts/snapshot";
-import { attribute, peerIndexRecord, ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
+import { attribute, mrtRecord, peerIndexRecord, ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import { IngestError, runIngest } from "../../src/app.ts";
 import { atWork } from "../support/made-files.ts";
 
@@ -49,6 +49,17 @@ test("more of them than bad_records_max allows refuse the table, with their numb
     expect(refused).toBeInstanceOf(IngestError);
     expect((refused as Error).message).toMatch(
       /byte \d+.*4 of 300 routes are malformed, more than bad_records_max allows; the first: bad-as-path: /,
+    );
+  });
+});
+
+test("a table of other kinds of records only is refused with their number, and kind and byte of the first", async () => {
+  await atWork(async (place) => {
+    const head = peerIndexRecord(peers, "", 0, timestamp);
+    const multicast = Array.from({ length: 3 }, () => mrtRecord(13, 3, Buffer.alloc(7), timestamp));
+    await place.write("rib", Buffer.concat([head, ...multicast]));
+    await expect(runIngest({ config: await place.sources(settings), store: place.store })).rejects.toThrow(
+      `rib: byte ${head.length}: contains no routes; 3 of 4 records were skipped, the first: other-record-type: TABLE_DUMP_V2 RIB_IPV4_MULTICAST`,
     );
   });
 });
