@@ -5,6 +5,7 @@ import { PrefixTrie, sortPrefixes } from "@netfacts/prefix-trie";
 import type { Vrp } from "@netfacts/rpki";
 import { SourceError } from "../readers/reader-report.ts";
 import type { PrefixFilter, SlurmExceptions } from "../readers/slurm.ts";
+import { VrpList } from "../readers/vrp-list.ts";
 
 export interface SlurmFile {
   readonly file: string;
@@ -14,7 +15,7 @@ export interface SlurmFile {
 /** The result of applying the exceptions of all files. */
 export interface AppliedSlurm {
   readonly vrps: Iterable<Vrp>;
-  /** Number of VRPs removed so far; complete after `vrps` was read. */
+  /** Number of different VRPs removed so far; complete after `vrps` was read. */
   readonly filtered: () => number;
 }
 
@@ -23,22 +24,23 @@ export interface AppliedSlurm {
  *
  * @param files  must not overlap each other (`refuseOverlap`)
  *
- * Cost: one longest match per VRP, and a step per filter that covers it.
+ * Cost: one longest match per VRP, and a step per filter that covers it; 34 bytes per VRP that is removed.
  */
 export function applySlurm(vrps: Iterable<Vrp>, files: readonly SlurmFile[]): AppliedSlurm {
   const isFiltered = filterOf(files.flatMap(({ exceptions }) => exceptions.filters));
   const assertions = files.flatMap(({ exceptions }) => exceptions.assertions);
   const asserted = new Set(assertions.map(keyOf));
-  let filtered = 0;
+  let removed = new VrpList();
   function* applied(): Generator<Vrp> {
-    filtered = 0;
+    removed = new VrpList();
     for (const vrp of vrps) {
-      if (isFiltered(vrp)) filtered++;
+      // A VRP of several sources is one, and is counted once.
+      if (isFiltered(vrp)) removed.add(vrp.prefix, vrp.maxLength, vrp.asn, null, null, 0);
       else if (asserted.size === 0 || !asserted.has(keyOf(vrp))) yield vrp;
     }
     yield* assertions;
   }
-  return { vrps: { [Symbol.iterator]: applied }, filtered: () => filtered };
+  return { vrps: { [Symbol.iterator]: applied }, filtered: () => removed.size };
 }
 
 /** Returns a function that tells whether a filter removes a VRP. */

@@ -212,8 +212,23 @@ test("local exceptions apply to what all exports say together, and are of no tim
       ...Array.from({ length: 4 }, () => [9, "ripe", 1_900_000_000]),
     ]);
     expect(manifest.sections.vrps).toMatchObject({ as_of: "2025-11-21T08:50:12Z", stale_after_seconds: 10_800 });
-    expect(manifest.sections.vrps?.counts).toMatchObject({ vrps: 5, slurm_filtered: 16, slurm_asserted: 1 });
+    expect(manifest.sections.vrps?.counts).toMatchObject({ vrps: 5, slurm_filtered: 8, slurm_asserted: 1 });
     expect(report.sources.find(({ name }) => name === "local")).toMatchObject({ read: 2, accepted: 2 });
+  });
+});
+
+test("filters that are taken back let the VRPs of all exports return: a VRP of two exports was removed once", async () => {
+  await atWork(async (place) => {
+    const lines = [
+      exported,
+      "{name: other, section: vrps, format: rpki-client-json, location: other}",
+      "{name: local, section: vrps, format: slurm, location: slurm}",
+    ];
+    await place.write("other", vrpFile(12));
+    await place.write("slurm", slurmFile([{ prefix: "11.0.0.0/21" }], []));
+    expect((await run(place, ...lines)).sections).toMatchObject([{ name: "vrps", counts: { vrps: 4, slurm_filtered: 8 } }]);
+    await place.write("slurm", slurmFile([], []));
+    expect((await run(place, ...lines)).sections).toMatchObject([{ name: "vrps", refused: null, counts: { vrps: 12, slurm_filtered: 0 } }]);
   });
 });
 
