@@ -17,6 +17,8 @@ export interface AppliedSlurm {
   readonly vrps: Iterable<Vrp>;
   /** Number of different VRPs removed so far; complete after `vrps` was read. */
   readonly filtered: () => number;
+  /** Number of different VRPs that only assertions give; complete after `vrps` was read. */
+  readonly added: () => number;
 }
 
 /**
@@ -31,16 +33,23 @@ export function applySlurm(vrps: Iterable<Vrp>, files: readonly SlurmFile[]): Ap
   const assertions = files.flatMap(({ exceptions }) => exceptions.assertions);
   const asserted = new Set(assertions.map(keyOf));
   let removed = new VrpList();
+  let added = new Set<string>();
   function* applied(): Generator<Vrp> {
     removed = new VrpList();
+    added = new Set(asserted);
     for (const vrp of vrps) {
       // A VRP of several sources is one, and is counted once.
       if (isFiltered(vrp)) removed.add(vrp.prefix, vrp.maxLength, vrp.asn, null, null, 0);
-      else if (asserted.size === 0 || !asserted.has(keyOf(vrp))) yield vrp;
+      else if (asserted.size === 0) yield vrp;
+      else {
+        const key = keyOf(vrp);
+        if (asserted.has(key)) added.delete(key);
+        else yield vrp;
+      }
     }
     yield* assertions;
   }
-  return { vrps: { [Symbol.iterator]: applied }, filtered: () => removed.size };
+  return { vrps: { [Symbol.iterator]: applied }, filtered: () => removed.size, added: () => added.size };
 }
 
 /** Returns a function that tells whether a filter removes a VRP. */

@@ -17,7 +17,7 @@ export const vrps: JoiningSection = {
       ...(table !== null && { loose: columns.loose.reduce((sum, flag) => sum + flag, 0) }),
       ...(inputs.slurm.length > 0 && {
         slurm_filtered: slurm.filtered(),
-        slurm_asserted: inputs.slurm.reduce((sum, { exceptions }) => sum + exceptions.assertions.length, 0),
+        slurm_asserted: slurm.added(),
       }),
     };
     return { pieces: columnPieces(vrpsFormat, columns), counts, expiresAt: expiryOf(columns.expires_at) };

@@ -49,6 +49,7 @@ test("takes out every VRP that a filter matches, and then adds the assertions", 
         expect([...applied.vrps]).toEqual(expected);
         const different = (list: readonly Vrp[]) => new Set(list.map(key)).size;
         expect(applied.filtered()).toBe(different(vrps) - different(kept));
+        expect(applied.added()).toBe(different([...kept, ...assertions]) - different(kept));
         out += applied.filtered();
       },
     ),

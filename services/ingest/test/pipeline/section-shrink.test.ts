@@ -149,6 +149,26 @@ test("what the operator's own exceptions take out is no loss", async () => {
   });
 });
 
+test("an exception that adds what a validator has already is no loss", async () => {
+  await atWork(async (place) => {
+    const slurm = (prefixAssertions: readonly object[]) =>
+      JSON.stringify({
+        slurmVersion: 1,
+        validationOutputFilters: { prefixFilters: [], bgpsecFilters: [] },
+        locallyAddedAssertions: { prefixAssertions, bgpsecAssertions: [] },
+      });
+    await place.write("slurm", slurm([]));
+    const config = await place.sources(`sources:
+  - {name: vrps, section: vrps, format: rpki-client-json, location: vrps}
+  - {name: slurm, section: vrps, format: slurm, location: slurm}
+`);
+    await runIngest({ config, store: place.store });
+    await place.write("slurm", slurm([1, 2, 3, 4].map((at) => ({ asn: 9, prefix: `11.0.${at}.0/24` }))));
+    const report = await runIngest({ config, store: place.store });
+    expect(sectionOf(report, "vrps")).toMatchObject({ kept: false, refused: null, counts: { vrps: 10, slurm_asserted: 0 } });
+  });
+});
+
 test("what an operator writes alone may lose what it likes, and accepting a section accepts its sources", async () => {
   await atWork(async (place) => {
     await place.write("types", "resource,network_type\n11.0.0.0/20,eyeball\n12.0.0.0/24,hosting\nAS9,cdn\n");
