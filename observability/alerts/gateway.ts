@@ -10,6 +10,9 @@ const unansweredMin = 10;
 
 export function gatewayAlerts(time: Times): Alert[] {
   const window = time(5 * minutes);
+  // A single event must leave the window before its alert has waited: a database that elects another primary is no reason to wake anybody.
+  const repeats = time(2 * minutes);
+  const repeatsHold = time(3 * minutes);
   return [
     {
       name: "NetfactsNoGatewayReady",
@@ -24,9 +27,9 @@ export function gatewayAlerts(time: Times): Alert[] {
       name: "NetfactsLimitStoreUnavailable",
       // A gateway that is not ready gets no requests, so rejections end while the store is still away.
       expr:
-        `sum by (namespace) (rate(netfacts_limit_decisions_total{decision="limits_unavailable"}[${window}])) > 0` +
+        `sum by (namespace) (rate(netfacts_limit_decisions_total{decision="limits_unavailable"}[${repeats}])) > 0` +
         " or min by (namespace) (netfacts_store_available) == 0",
-      holds: time(minutes),
+      holds: repeatsHold,
       severity: "critical",
       summary: "Gateways cannot lease units of limits",
       description:
@@ -35,10 +38,10 @@ export function gatewayAlerts(time: Times): Alert[] {
     {
       name: "NetfactsStoreUnavailable",
       expr:
-        `sum by (namespace, instance) (rate(netfacts_key_loads_total{outcome="failed"}[${window}]))` +
-        ` + sum by (namespace, instance) (rate(netfacts_usage_writes_total{outcome="failed"}[${window}])) > 0` +
+        `sum by (namespace, instance) (rate(netfacts_key_loads_total{outcome="failed"}[${repeats}]))` +
+        ` + sum by (namespace, instance) (rate(netfacts_usage_writes_total{outcome="failed"}[${repeats}])) > 0` +
         " or min by (namespace, instance) (netfacts_store_available) == 0",
-      holds: time(minutes),
+      holds: repeatsHold,
       severity: "critical",
       summary: "The gateway at {{ $labels.instance }} cannot use the database",
       description: "Known keys continue to work for a while. Other keys get 503, and usage is kept in memory.",
@@ -53,8 +56,8 @@ export function gatewayAlerts(time: Times): Alert[] {
     },
     {
       name: "NetfactsConnectionsRefused",
-      expr: `sum by (namespace, resource) (rate(netfacts_shortages_total{resource=~".*connections",reason="full"}[${window}])) > 0`,
-      holds: time(2 * minutes),
+      expr: `sum by (namespace, resource) (rate(netfacts_shortages_total{resource=~".*connections",reason="full"}[${repeats}])) > 0`,
+      holds: repeatsHold,
       severity: "critical",
       summary: "Connections are refused, because all {{ $labels.resource }} of a gateway are in use",
       description: "New clients get 503 temporarily_overloaded. Refusals of one caller that has more than its share are not counted here.",

@@ -275,6 +275,17 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "the database elects another primary: for a moment it refuses keys, usage and leases",
+    changes: {
+      [`netfacts_limit_decisions_total${of(gateway, 'decision="limits_unavailable"')}`]: "0x10 40x440",
+      [`netfacts_key_loads_total${of(gateway, 'outcome="failed"')}`]: "0x10 2x440",
+      [`netfacts_usage_writes_total${of(gateway, 'outcome="failed"')}`]: "0x10 3x440",
+      [`netfacts_store_available${of(gateway)}`]: "1x10 0 1x440",
+    },
+    atMinutes: 14,
+    fires: {},
+  },
+  {
     name: "no gateway is ready",
     changes: { [`netfacts_ready${of(gateway)}`]: "1x5 0x440", [`netfacts_ready${of(gateway, "", 1)}`]: "1x5 0x440" },
     atMinutes: 10,
@@ -311,6 +322,12 @@ export const scenarios: readonly Scenario[] = [
       NetfactsConnectionsRefused: [{ resource: "connections" }, "Connections are refused, because all connections of a gateway are in use"],
       NetfactsPlacesNearlyUsed: [{ ...at(gateway), resource: "connections" }, "100% of the connections at gateway-auth-quota-0 are in use"],
     },
+  },
+  {
+    name: "all connections are in use for a moment",
+    changes: { [`netfacts_shortages_total${of(gateway, 'resource="connections",reason="full"')}`]: "0x10 3x440" },
+    atMinutes: 14,
+    fires: {},
   },
   {
     name: "a service does not answer",

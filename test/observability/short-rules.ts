@@ -12,7 +12,7 @@ const minutesOf: Readonly<Record<string, number>> = {
   NetfactsRestarting: 4_000,
   NetfactsIngestLeaseErrors: 1_000,
   // Between two failures of the database lies the time that it is waited for.
-  NetfactsStoreUnavailable: 700,
+  NetfactsStoreUnavailable: 1_750,
   // So many requests take seconds under light load.
   NetfactsServiceUnanswered: 1_000,
   // Pods load a snapshot one after the other, and a busy machine takes its time.
