@@ -4,9 +4,10 @@ import { type Alert, minutes, type Times } from "./alert.ts";
 
 /** Reverse DNS lookups that asked nameservers and got no usable answer; more than this share is not the fault of single names. */
 const failedLookupsMax = 0.2;
+const failedLookups = 'netfacts_rdns_lookups_total{hit="false",outcome=~"servfail|refused|timeout|unavailable|overloaded"}';
 
-/** With fewer requests than this in the window, a share of them says nothing: a single one would last longer than the alert waits. */
-const unansweredMin = 10;
+/** With fewer failures than this in the window, their share says nothing: a single one would last longer than the alert waits. */
+const failuresMin = 10;
 
 export function gatewayAlerts(time: Times): Alert[] {
   const window = time(5 * minutes);
@@ -75,7 +76,7 @@ export function gatewayAlerts(time: Times): Alert[] {
       expr:
         `sum by (namespace, to) (rate(netfacts_requests_unanswered_total[${window}]))` +
         ` / sum by (namespace, to) (rate(netfacts_items_sent_total[${window}])) > 0.01` +
-        ` and sum by (namespace, to) (increase(netfacts_requests_unanswered_total[${window}])) >= ${unansweredMin}`,
+        ` and sum by (namespace, to) (increase(netfacts_requests_unanswered_total[${window}])) >= ${failuresMin}`,
       holds: time(3 * minutes),
       severity: "critical",
       summary: "{{ $value | humanizePercentage }} of the requests to {{ $labels.to }} end without a reply",
@@ -112,8 +113,9 @@ export function gatewayAlerts(time: Times): Alert[] {
     {
       name: "NetfactsReverseDnsFailing",
       expr:
-        `sum by (namespace) (rate(netfacts_rdns_lookups_total{hit="false",outcome=~"servfail|refused|timeout|unavailable|overloaded"}[${window}]))` +
-        ` / sum by (namespace) (rate(netfacts_rdns_lookups_total{hit="false"}[${window}])) > ${failedLookupsMax}`,
+        `sum by (namespace) (rate(${failedLookups}[${window}]))` +
+        ` / sum by (namespace) (rate(netfacts_rdns_lookups_total{hit="false"}[${window}])) > ${failedLookupsMax}` +
+        ` and sum by (namespace) (increase(${failedLookups}[${window}])) >= ${failuresMin}`,
       holds: time(15 * minutes),
       severity: "warning",
       summary: "{{ $value | humanizePercentage }} of the reverse DNS lookups fail",

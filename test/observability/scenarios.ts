@@ -387,6 +387,15 @@ export const scenarios: readonly Scenario[] = [
     fires: { NetfactsReverseDnsFailing: [{}, "50% of the reverse DNS lookups fail"] },
   },
   {
+    name: "somebody asks for one name a minute, whose own nameservers are broken",
+    changes: {
+      [`netfacts_rdns_lookups_total${of("rdns-resolver", 'outcome="ok",hit="false"')}`]: "0x440",
+      [`netfacts_rdns_lookups_total${of("rdns-resolver", 'outcome="servfail",hit="false"')}`]: "0+1x440",
+    },
+    atMinutes: 60,
+    fires: {},
+  },
+  {
     name: "a process of a service that has others is down",
     changes: {
       [`up${ofProcess("ip-routing", 1)}`]: "1x5 0x440",
