@@ -37,12 +37,12 @@ export function statedVersion(entries: readonly ReadSourceEntry[]): StatedVersio
   return { version, asOf: Object.fromEntries(read.map(({ name, as_of }) => [name, as_of])) };
 }
 
-/** @returns null if no run has left any @throws errors of the file system, and `SyntaxError` */
+/** @returns null if no run has left any, or its file is damaged: the next run that builds the section replaces it @throws errors of the file system */
 export function committedVersion(folder: string, section: StatedSection): StatedVersion | null {
   try {
     return JSON.parse(readFileSync(versionFile(folder, section), "utf8")) as StatedVersion;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
 }
@@ -85,7 +85,7 @@ export class StatementFiles {
         if (!sections.has(section)) return rmSync(this.#unfinished(section), { force: true });
         const path = rowsFile(folder, section, version);
         const named = versionFile(folder, section);
-        writeFileSync(`${named}.tmp`, JSON.stringify(version));
+        writeFileSync(`${named}.tmp`, JSON.stringify(version), { flush: true });
         renameSync(this.#unfinished(section), path);
         renameSync(`${named}.tmp`, named);
         const older = readdirSync(folder).filter((name) => name.startsWith(`${section}-`) && join(folder, name) !== path);

@@ -1,6 +1,6 @@
 /** What sources say of ASes, from a run into the store: which rows are written, and what is shown of them. */
 
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { Generation, loadSnapshot, type SectionName } from "@netfacts/snapshot";
@@ -238,6 +238,20 @@ describe("faults", () => {
       while (told.length === 1) await new Promise((resolve) => setTimeout(resolve, 5));
       await keeper.stop();
       expect(await of(1)).toHaveProperty("name");
+    });
+  });
+
+  test("a file that a power cut left empty holds up its own section only, and the next run that builds it replaces it", async () => {
+    await atWork(async (place) => {
+      await lay(place);
+      await run(place);
+      truncateSync(join(folderOf(place), "allocations.json"));
+      await keep(place);
+      expect(await of(1)).toMatchObject({ name: expect.anything(), network_types: expect.anything() });
+      expect(await of(1)).not.toHaveProperty("registry");
+      await run(place);
+      await keep(place);
+      expect(await of(1)).toHaveProperty("registry");
     });
   });
 
