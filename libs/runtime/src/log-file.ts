@@ -29,7 +29,7 @@ const mode = 0o600;
 
 /**
  * One file for any number of loggers of this process. Lines are written as by `openDestination`. If a file cannot be rotated, the log continues in
- * it.
+ * it; an earlier file that cannot be removed stays.
  */
 export function openLogFile(path: string, { bytesMax, ageMsMax, onFault }: LogFileOptions): DestinationStream {
   const before = statSync(path, { throwIfNoEntry: false });
@@ -60,8 +60,12 @@ export function openLogFile(path: string, { bytesMax, ageMsMax, onFault }: LogFi
     begunAt = Date.now();
   };
   const removeOld = (): void => {
-    const old = statSync(aside(path), { throwIfNoEntry: false });
-    if (old !== undefined && Date.now() - old.mtimeMs > ageMsMax) rmSync(aside(path), { force: true });
+    try {
+      const old = statSync(aside(path), { throwIfNoEntry: false });
+      if (old !== undefined && Date.now() - old.mtimeMs > ageMsMax) rmSync(aside(path), { force: true });
+    } catch {
+      // The system refuses it, for example on a read-only file system. The next interval tries again.
+    }
   };
   removeOld();
   setInterval(removeOld, Math.min(ageMsMax, 3_600_000)).unref();

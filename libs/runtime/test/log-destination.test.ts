@@ -1,7 +1,7 @@
 /** Where lines go: together at the end of a turn, and none is lost however the process ends by itself. */
 
 import { spawn } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,6 +107,19 @@ describe("a log file with bounds", () => {
     expect(messages(readFileSync(`${path}.1`, "utf8"))).toEqual(["first", "second"]);
     expect(messages(readFileSync(path, "utf8"))).toEqual(["third"]);
     await until(() => sizeOf(`${path}.1`) === 0);
+  });
+
+  test("goes on when the earlier file is too old and cannot be removed", async () => {
+    const path = join(folder, "stuck.log");
+    // Not a file: the system refuses to remove it, as it does on a read-only file system.
+    mkdirSync(`${path}.1`);
+    utimesSync(`${path}.1`, 0, 0);
+    const log = createLogger({ service: "example", to: openLogFile(path, { bytesMax: 1e9, ageMsMax: 10 }) });
+    // Longer than the interval at which earlier files are removed.
+    await sleep(100);
+    log.info("later");
+    await nextTurn();
+    expect(messages(readFileSync(path, "utf8"))).toEqual(["later"]);
   });
 
   test("is set aside by its age also when the clock was ahead at its first line", async () => {
