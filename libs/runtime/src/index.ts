@@ -2,8 +2,10 @@
 
 export { authorityFault, readAuthorities } from "./authorities.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export { Closing } from "./closing.ts";
 export { ConfigError, loadConfig, loadConfigs } from "./config.ts";
 export { addressOf, checkAddresses, type ListenPlace, listenAt, listenFault, openableUrl, urlHost } from "./listen-place.ts";
+export { logExports } from "./log-exports.ts";
 export { type LogFileOptions, openLogFile } from "./log-file.ts";
 export { createLogger, infoLines, type Logger, type LoggerOptions, type LogLevel, logLevels } from "./logger.ts";
 export { runMain } from "./main.ts";

@@ -2,8 +2,10 @@
 
 import type { Tracing } from "@netfacts/messaging";
 import Type from "typebox";
+import { Closing } from "./closing.ts";
 import { loadConfig, loadConfigs } from "./config.ts";
 import { checkAddresses, type ListenPlace } from "./listen-place.ts";
+import { logExports } from "./log-exports.ts";
 import { createLogger, type Logger, type LogLevel, logLevels } from "./logger.ts";
 import { createMessageTracing } from "./message-tracing.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -92,15 +94,12 @@ export async function runService<Config>({
   const metrics = createMetrics(service);
   measureProcess(metrics);
   const closing = new Closing();
-  telemetry.onExport((fault) => {
-    if (fault === null) log.info({}, "traces are exported again");
-    else log.warn({ fault }, "traces cannot be exported; the service continues without them");
-  });
+  logExports(telemetry, log);
   closing.add(() => telemetry.stop());
   installStop({ log, stop: () => closing.run(), drainMs: drainMs(config) });
   endOnFault(log);
 
-  try {
+  await closing.start(async () => {
     let app: ServiceApp | null = null;
     const ready = () => !closing.signal.aborted && app?.ready() === true;
     const reasons = new Map<string, string>();
@@ -129,41 +128,7 @@ export async function runService<Config>({
     app = built;
     await built.start();
     log.info({ operations_url: operations.url }, "started");
-  } catch (error) {
-    // A stop during the start may well make the start fail.
-    if (closing.signal.aborted) return;
-    await closing.run();
-    throw error;
-  }
-}
-
-/** Steps that close things, in the order in which these were opened. */
-class Closing {
-  readonly #steps: (() => Promise<void> | void)[] = [];
-  readonly #begun = new AbortController();
-
-  get signal(): AbortSignal {
-    return this.#begun.signal;
-  }
-
-  add(step: () => Promise<void> | void): void {
-    this.#steps.push(step);
-    if (this.signal.aborted) void this.run();
-  }
-
-  /** Runs the steps one after the other, latest first. Rejects with the first fault, after all steps have run. */
-  async run(): Promise<void> {
-    this.#begun.abort();
-    const faults: unknown[] = [];
-    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
-      try {
-        await step();
-      } catch (error) {
-        faults.push(error);
-      }
-    }
-    if (faults.length > 0) throw faults[0];
-  }
+  });
 }
 
 /** Logs the fault: Node would end the process too, but with a text that log readers cannot parse. */

@@ -82,6 +82,13 @@ test("a start that fails closes what was opened and says why", async () => {
   expect(child.err()).toEqual(["no store"]);
 });
 
+test("a start that fails says why, and not what then does not close", async () => {
+  const child = launch("unable and faulty");
+  expect(await child.ended).toBe(1);
+  expect(child.out()).toEqual(["closed the connection", "closed the store"]);
+  expect(child.err()).toEqual(["no store"]);
+});
+
 test("a signal while it starts gives the start up, and what it opens late is closed too", async () => {
   const child = launch("starting");
   await until(() => child.out().includes("starting"));

@@ -18,9 +18,9 @@ await runMain(async () => {
       onStop(() => void say("closed the store"));
       onStop(() => {
         say("closed the connection");
-        if (what === "faulty stop") throw new Error("the connection did not close");
+        if (what === "faulty stop" || what === "unable and faulty") throw new Error("the connection did not close");
       });
-      if (what === "unable") throw new Error("no store");
+      if (what.startsWith("unable")) throw new Error("no store");
       if (what === "starting") {
         say("starting");
         await new Promise((resolve) => stopping.addEventListener("abort", resolve));
