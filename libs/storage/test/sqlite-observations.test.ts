@@ -47,6 +47,23 @@ test("the file can be read by its owner only", async () => {
   expect(statSync(path()).mode & 0o077).toBe(0);
 });
 
+test("a folder that cannot be made is reported as a fault of the store", async () => {
+  await open();
+  const error = await openSqliteObservations(join(path(), "observations.sqlite")).catch((caught: unknown) => caught);
+  expect(error).toMatchObject({ name: "StoreError", fault: "unavailable" });
+});
+
+test("a file that another process makes at the same time is waited for", async () => {
+  const other = new DatabaseSync(path());
+  // As while another process switches the new file to WAL mode.
+  other.exec("BEGIN IMMEDIATE; CREATE TABLE half (id INTEGER)");
+  const opening = open();
+  await new Promise((resolve) => setImmediate(resolve));
+  other.exec("ROLLBACK");
+  other.close();
+  expect(await (await opening).rowCount()).toBe(0);
+});
+
 test("a checksum counts for the bytes that it is of: an earlier program stores more and leaves it, or makes a file without it", async () => {
   const store = await open();
   const upload = await store.begin({ id: "one", format: "csv", source: "probes", keyId: null }, 1);

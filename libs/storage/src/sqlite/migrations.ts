@@ -1,10 +1,7 @@
 /** The schema, by versions: `PRAGMA user_version` is the number of these steps that were applied to a file. Only append steps. */
 
-import { StoreError } from "../store-error.ts";
 import type { SqliteConnection } from "./connection.ts";
-
-/** Identifies our files, in SQLite's header ("NFST"). */
-const applicationId = 0x4e465354;
+import { checkKind, type FileKind, migrateFile } from "./own-file.ts";
 
 const steps: readonly string[] = [
   `
@@ -150,34 +147,18 @@ const steps: readonly string[] = [
   `,
 ];
 
-/**
- * Migrates the file to the newest schema, in one transaction.
- *
- * @throws StoreError `foreign` for another program's database, `newer` for one of a later version of ours.
- */
+/** "NFST" */
+const applicationId = 0x4e465354;
+const kind: FileKind = { applicationId, version: steps.length, name: "a Netfacts store" };
+
+/** Migrates the file to the newest schema, as `migrateFile`. */
 export function migrate(connection: SqliteConnection): void {
-  connection.transaction(() => {
-    const owner = pragma(connection, "application_id");
-    const empty = connection.get("SELECT 1 FROM sqlite_schema") === undefined;
-    if (owner !== applicationId && !(owner === 0 && empty)) throw new StoreError("foreign", connection.path, "is not a Netfacts store");
-    const version = checkVersion(connection);
+  migrateFile(connection, kind, (version) => {
     for (const step of steps.slice(version)) connection.exec(step);
-    connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`);
   });
 }
 
-/** Checks that the file is one of our stores, of this version or an older one. @throws StoreError `foreign`, `newer`. */
+/** As `checkKind`, for the store. */
 export function checkIsStore(connection: SqliteConnection): void {
-  if (pragma(connection, "application_id") !== applicationId) throw new StoreError("foreign", connection.path, "is not a Netfacts store");
-  checkVersion(connection);
-}
-
-function checkVersion(connection: SqliteConnection): number {
-  const version = pragma(connection, "user_version");
-  if (version <= steps.length) return version;
-  throw new StoreError("newer", connection.path, `has schema version ${version}; this program supports ${steps.length}`);
-}
-
-function pragma(connection: SqliteConnection, name: "application_id" | "user_version"): number {
-  return Number(connection.get(`PRAGMA ${name}`)?.[name]);
+  checkKind(connection, kind);
 }

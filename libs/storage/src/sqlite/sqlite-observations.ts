@@ -2,11 +2,8 @@
  * Uploaded observations in an SQLite file of their own: millions of rows do not belong in a copy of the keys, and their writes must not block others.
  */
 
-import { chmodSync, existsSync } from "node:fs";
-import { dirname } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Prefix } from "@netfacts/address";
-import { makeFolder } from "../make-folder.ts";
 import { coveringKeys, keysWithin, lineOfRow, prefixKey, prefixOfKey, rowId, uploadOfRow } from "../observation-keys.ts";
 import type {
   BadLine,
@@ -19,14 +16,15 @@ import type {
 } from "../observation-repository.ts";
 import { uploadNumberMax } from "../observation-repository.ts";
 import { StoreError } from "../store-error.ts";
-import { type Row, SqliteConnection } from "./connection.ts";
+import type { Row, SqliteConnection } from "./connection.ts";
+import { checkKind, type FileKind, migrateFile, openOwnFile } from "./own-file.ts";
 
 /** Name of the file in the folder of an installation. */
 export const observationsFile = "observations.sqlite";
 
-/** Identifies our files, in SQLite's header ("NFOB"). */
+/** "NFOB" */
 const applicationId = 0x4e464f42;
-const schemaVersion = 1;
+const kind: FileKind = { applicationId, version: 1, name: "a Netfacts store of observations" };
 
 const schema = `
   CREATE TABLE uploads (
@@ -87,54 +85,28 @@ const logBytes = 64 << 20;
 const groupRows = 1_000;
 
 /**
- * Opens the file, creates it if it is missing, and checks that it is one of ours. Only its owner may read it. Threads and processes may have it open
- * at the same time; only one writes at a time.
+ * Opens the file as `openOwnFile`, and migrates its schema. Threads and processes may have it open at the same time; only one writes at a time.
  *
  * @throws StoreError
  */
 export async function openSqliteObservations(path: string): Promise<ObservationStore> {
-  makeFolder(dirname(path), 0o700);
-  const isNew = !existsSync(path);
-  const connection = new SqliteConnection(path);
-  try {
-    connection.exec(writeSettings);
-    const pageBytes = Number(connection.get("PRAGMA page_size")?.page_size);
-    connection.exec(`PRAGMA wal_autocheckpoint = ${logBytes / pageBytes}`);
-    if (isNew) chmodSync(path, 0o600);
-    prepare(connection);
-    return storeOn(connection);
-  } catch (error) {
-    connection.close();
-    throw error;
-  }
+  return storeOn(await openOwnFile(path, writeSettings, prepare));
 }
 
 function prepare(connection: SqliteConnection): void {
-  connection.transaction(() => {
-    const pragma = (name: "application_id" | "user_version") => Number(connection.get(`PRAGMA ${name}`)?.[name]);
-    const owner = pragma("application_id");
-    const isEmpty = connection.get("SELECT 1 FROM sqlite_schema") === undefined;
-    if (owner !== applicationId && !(owner === 0 && isEmpty))
-      throw new StoreError("foreign", connection.path, "is not a Netfacts store of observations");
-    const version = pragma("user_version");
-    if (version > schemaVersion)
-      throw new StoreError("newer", connection.path, `has schema version ${version}; this program supports ${schemaVersion}`);
+  const pageBytes = Number(connection.get("PRAGMA page_size")?.page_size);
+  connection.exec(`PRAGMA wal_autocheckpoint = ${logBytes / pageBytes}`);
+  migrateFile(connection, kind, (version) => {
     if (version === 0) connection.exec(schema);
     // Added later. The version is unchanged: earlier programs can use the file, and leave these columns as they are.
     if (connection.get("SELECT 1 FROM pragma_table_info('uploads') WHERE name = 'checksum_bytes'") === undefined)
       connection.exec("ALTER TABLE uploads ADD COLUMN checksum INTEGER; ALTER TABLE uploads ADD COLUMN checksum_bytes INTEGER");
-    connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
   });
 }
 
-/** Checks that the file holds observations, of this version or an older one. @throws StoreError `foreign`, `newer`. */
+/** As `checkKind`, for uploaded observations. */
 export function checkIsObservations(connection: SqliteConnection): void {
-  const pragma = (name: "application_id" | "user_version") => Number(connection.get(`PRAGMA ${name}`)?.[name]);
-  if (pragma("application_id") !== applicationId)
-    throw new StoreError("foreign", connection.path, "is not a Netfacts store of observations");
-  const version = pragma("user_version");
-  if (version > schemaVersion)
-    throw new StoreError("newer", connection.path, `has schema version ${version}; this program supports ${schemaVersion}`);
+  checkKind(connection, kind);
 }
 
 function storeOn(connection: SqliteConnection): ObservationStore {

@@ -1,14 +1,11 @@
 /** The store in one SQLite file: the embedded default, shared by the processes of one machine. */
 
-import { accessSync, chmodSync, constants, existsSync } from "node:fs";
-import { dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { makeFolder } from "../make-folder.ts";
 import type { Store } from "../store.ts";
-import { fileError, StoreError } from "../store-error.ts";
+import { StoreError } from "../store-error.ts";
 import { ChangeWatch } from "./change-watch.ts";
-import { busyTimeoutMs, eventLoopWaitMs, SqliteConnection } from "./connection.ts";
+import { eventLoopWaitMs, type SqliteConnection } from "./connection.ts";
 import { migrate } from "./migrations.ts";
+import { openOwnFile } from "./own-file.ts";
 import { sqliteAudit } from "./sqlite-audit.ts";
 import { sqliteBootstrap } from "./sqlite-bootstrap.ts";
 import { sqliteIdempotency } from "./sqlite-idempotency.ts";
@@ -31,8 +28,7 @@ export interface SqliteStoreOptions {
   readonly check?: boolean;
 }
 
-/** SQLite's name for a store in the memory of this process: for tests. */
-const inMemory = ":memory:";
+const settings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL";
 
 const housekeepingMs = 600_000;
 
@@ -44,7 +40,11 @@ const housekeepingMs = 600_000;
  */
 export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<Store> {
   const now = options.now ?? Date.now;
-  const connection = await connect(path, options.check ?? true);
+  const { check = true } = options;
+  const connection = await openOwnFile(path, settings, (opened) => {
+    migrate(opened);
+    if (check) checkPages(opened);
+  });
   deleteExpiredWindows(connection, now());
   connection.exec(`PRAGMA busy_timeout = ${eventLoopWaitMs}`);
   const housekeeping = setInterval(() => sweep(connection, now()), housekeepingMs).unref();
@@ -71,59 +71,9 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
   };
 }
 
-async function connect(path: string, isChecked: boolean): Promise<SqliteConnection> {
-  if (path !== inMemory) {
-    prepareFolder(path);
-    checkWritable(path);
-  }
-  const deadline = performance.now() + busyTimeoutMs;
-  for (;;) {
-    try {
-      return open(path, isChecked);
-    } catch (error) {
-      // Switching a new file to WAL mode fails with "locked" at once, without SQLite's own waiting.
-      if (!(error instanceof StoreError) || error.fault !== "locked" || performance.now() > deadline) throw error;
-      await sleep(25);
-    }
-  }
-}
-
-function open(path: string, isChecked: boolean): SqliteConnection {
-  const isNew = !existsSync(path);
-  const connection = new SqliteConnection(path);
-  try {
-    connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-    if (isNew && path !== inMemory) chmodSync(path, 0o600);
-    migrate(connection);
-    if (isChecked) checkPages(connection);
-    return connection;
-  } catch (error) {
-    connection.close();
-    throw error;
-  }
-}
-
 function checkPages(connection: SqliteConnection): void {
   const check = connection.get("PRAGMA quick_check(1)")?.quick_check;
   if (check !== "ok") throw new StoreError("damaged", connection.path, String(check));
-}
-
-function prepareFolder(path: string): void {
-  try {
-    makeFolder(dirname(path), 0o700);
-  } catch (cause) {
-    throw fileError(path, cause);
-  }
-}
-
-/** Reports missing permission clearly: SQLite says only "unable to open". */
-function checkWritable(path: string): void {
-  try {
-    accessSync(dirname(path), constants.W_OK);
-    if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
-  } catch (cause) {
-    throw new StoreError("readonly", path, "is not writable by this user", cause);
-  }
 }
 
 function sweep(connection: SqliteConnection, now: number): void {
