@@ -79,48 +79,78 @@ export async function walkChanges(
   const items: ChangeItem[] = [];
   const skipped: Publication[] = [];
   const page = (next: ChangesPlace | null): ChangesPage => ({ publications, items, skipped, next });
+  const pairs = new Pairs(kept, subject, run, (publication) => kept.of(publication, turn, Math.max(0, msMax - (now() - started))));
   let after = publications[begin.after] as Publication;
-  let newer: SubjectFacts | null = null;
   let shown = place?.shown ?? 0;
-  let loads = 0;
-  const facts = async (publication: Publication): Promise<SubjectFacts | ChangesRefusal> => {
-    loads += 1;
-    const found = await kept.of(publication, turn, Math.max(0, msMax - (now() - started)));
-    // The generation is dropped here, so that never two of them are in memory for one question.
-    return "refusal" in found ? found : run(subjectFacts(subject, found.generation));
-  };
 
   for (let index = begin.before; index >= 0; index--) {
     const before = publications[index] as Publication;
     const here = { snapshotId: after.id, at: secondsOf(before), shown };
     const isFirst = index === begin.before;
     if (!isFirst && (items.length >= limit || now() - started > msMax * beginShare)) return page(here);
-    if (!(await isSame(kept, subject, before, after))) {
-      if (!isFirst && loads >= snapshotsMax) return page(here);
-      const to: SubjectFacts | ChangesRefusal = newer ?? (await facts(after));
-      if ("refusal" in to && to.refusal !== "unreadable") return isFirst ? to : page(here);
-      if ("refusal" in to) skipped.push(after);
-      else {
-        newer = to;
-        const from = await facts(before);
-        if ("refusal" in from && from.refusal !== "unreadable") return isFirst ? from : page(here);
-        if ("refusal" in from) {
-          // The older snapshots are compared with the same newer one. That is another pair, of which nothing was shown.
-          skipped.push(before);
-          shown = 0;
-          continue;
-        }
-        const changes = (await run(changesBetween(from, to))).slice(shown);
-        const room = limit - items.length;
-        for (const change of changes.slice(0, room)) items.push(changeItem(change, before, after));
-        if (changes.length > room) return page({ ...here, shown: shown + room });
-        newer = from;
-      }
+    const compared = await pairs.compare(before, after);
+    if (compared === "enough") return page(here);
+    if ("refusal" in compared) return isFirst ? compared : page(here);
+    let next = before;
+    if ("unreadable" in compared) {
+      skipped.push(compared.unreadable);
+      // The older snapshots are compared with the same newer one. That is another pair, of which nothing was shown.
+      if (compared.unreadable === before) next = after;
+    } else {
+      const changes = compared.changes.slice(shown);
+      const room = limit - items.length;
+      for (const change of changes.slice(0, room)) items.push(changeItem(change, before, after));
+      if (changes.length > room) return page({ ...here, shown: shown + room });
     }
-    after = before;
+    after = next;
     shown = 0;
   }
   return page(null);
+}
+
+/** `unreadable`: the damaged snapshot of the pair. `enough`: no further snapshot is loaded for this page. */
+type Comparison = { readonly changes: readonly Change[] } | { readonly unreadable: Publication } | ChangesRefusal | "enough";
+
+/** Compares one pair after the other, from newer to older. */
+class Pairs {
+  readonly #kept: KeptSnapshots;
+  readonly #subject: ChangeSubject;
+  readonly #run: <T>(steps: Steps<T>) => Promise<T>;
+  readonly #load: (publication: Publication) => Promise<PastAnswer>;
+  #loads = 0;
+  /** What the newer snapshot of the next pair says, if it is known already. */
+  #newer: SubjectFacts | null = null;
+
+  constructor(
+    kept: KeptSnapshots,
+    subject: ChangeSubject,
+    run: <T>(steps: Steps<T>) => Promise<T>,
+    load: (publication: Publication) => Promise<PastAnswer>,
+  ) {
+    this.#kept = kept;
+    this.#subject = subject;
+    this.#run = run;
+    this.#load = load;
+  }
+
+  async compare(before: Publication, after: Publication): Promise<Comparison> {
+    if (await isSame(this.#kept, this.#subject, before, after)) return { changes: [] };
+    if (this.#loads >= snapshotsMax) return "enough";
+    const to = this.#newer ?? (await this.#facts(after));
+    if ("refusal" in to) return to.refusal === "unreadable" ? { unreadable: after } : to;
+    this.#newer = to;
+    const from = await this.#facts(before);
+    if ("refusal" in from) return from.refusal === "unreadable" ? { unreadable: before } : from;
+    this.#newer = from;
+    return { changes: await this.#run(changesBetween(from, to)) };
+  }
+
+  async #facts(publication: Publication): Promise<SubjectFacts | ChangesRefusal> {
+    this.#loads += 1;
+    const found = await this.#load(publication);
+    // The generation is dropped here, so that never two of them are in memory for one question.
+    return "refusal" in found ? found : this.#run(subjectFacts(this.#subject, found.generation));
+  }
 }
 
 /**
