@@ -145,7 +145,7 @@ export {
   sectionContracts,
 } from "./sections.ts";
 export { sharedAnswersStream, sharedAnswersSubject } from "./shared-answers.ts";
-export { type SnapshotNumber, snapshotIdOf, snapshotNumberOf } from "./snapshot-number.ts";
+export { isSnapshotId, type SnapshotNumber, snapshotIdOf, snapshotIdPattern, snapshotNumberOf } from "./snapshot-number.ts";
 export { timestamp } from "./timestamp.ts";
 export {
   decodeQuery,

@@ -1,4 +1,4 @@
-/** Snapshot ids as 64-bit numbers, as they travel in frames: seconds since 1970 in the upper half, the digest in the lower. */
+/** The form of snapshot ids; and ids as 64-bit numbers, as they travel in frames: seconds since 1970 in the upper half, the digest in the lower. */
 
 /** Two unsigned 32-bit halves; both 0: no snapshot. Numbers sort as their ids do. */
 export interface SnapshotNumber {
@@ -6,15 +6,24 @@ export interface SnapshotNumber {
   readonly digest: number;
 }
 
-const idPattern = /^([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})Z-([0-9a-f]{8})$/;
+/** Regular expression of an id such as `20140523T080000Z-1a2b3c4d`, without anchors and groups. */
+export const snapshotIdPattern = "[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}";
+
+const wholeId = new RegExp(`^${snapshotIdPattern}$`);
+const partsOfId = /^([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})Z-([0-9a-f]{8})$/;
+
+/** Whether the text has the form of an id; its time need not exist. */
+export function isSnapshotId(text: string): boolean {
+  return wholeId.test(text);
+}
 
 /**
- * The number of an id such as `20140523T080000Z-1a2b3c4d`. Reversible: `snapshotIdOf` gives the same text again.
+ * The number of an id. Reversible: `snapshotIdOf` gives the same text again.
  *
  * @throws RangeError for a text that is no such id, or whose time is none between 1970 and 2106.
  */
 export function snapshotNumberOf(id: string): SnapshotNumber {
-  const parts = idPattern.exec(id);
+  const parts = partsOfId.exec(id);
   if (parts !== null) {
     const [, year, month, day, hour, minute, second, digest] = parts;
     const seconds = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1_000;

@@ -4,6 +4,7 @@ import { type Format, formats, type ListName } from "./formats.ts";
 import { none, separator } from "./operations/codec.ts";
 import { type OperationName, operations, type Questions } from "./operations/index.ts";
 import { decodeQuestion, encodeQuestion, QuestionSyntaxError } from "./questions.ts";
+import { snapshotIdPattern } from "./snapshot-number.ts";
 
 /** Where a list continues. */
 export interface Page {
@@ -48,7 +49,7 @@ const noMeta = "no_meta";
 
 /** First letters of the word for a time; pods of the previous version refuse it. */
 const pastMark = "past";
-const pastPattern = /^past:(\d{1,10}):(-|[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}):(\d{1,10})$/;
+const pastPattern = new RegExp(`^past:(\\d{1,10}):(-|${snapshotIdPattern}):(\\d{1,10})$`);
 
 /** No list is longer. */
 const startMax = 0xffff_ffff;

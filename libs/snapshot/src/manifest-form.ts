@@ -1,5 +1,6 @@
 /** The form of a manifest, and its reader. In a file of its own because the schema library takes longer to load than most sections. */
 
+import { snapshotIdPattern } from "@netfacts/contracts";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { objectBytesMax } from "./columns.ts";
@@ -63,7 +64,7 @@ const sectionEntries = Object.fromEntries(sectionNames.map((name) => [name, Type
 const Manifest = Type.Object({
   format: Type.Literal("netfacts-snapshot"),
   format_version: Type.Literal(1),
-  id: Type.String({ pattern: "^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$" }),
+  id: Type.String({ pattern: `^${snapshotIdPattern}$` }),
   /** True: the sample dataset; answers say so. */
   sample_data: Type.Boolean(),
   sections: Type.Object(sectionEntries),

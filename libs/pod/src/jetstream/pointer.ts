@@ -1,6 +1,6 @@
 /** The pointer and the manifests of a store of snapshots: keys of a NATS key-value bucket (ADR-8). */
 
-import { snapshotNumberOf } from "@netfacts/contracts";
+import { isSnapshotId, snapshotNumberOf } from "@netfacts/contracts";
 import type { JetStreamClient, JetStreamManager, NatsConnection, StoredMsg } from "@netfacts/messaging/nats-client";
 import {
   decodeManifest,
@@ -34,8 +34,7 @@ export interface PointerEntry {
   readonly revision: number;
 }
 
-const idPattern = /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$/;
-const isId = (value: unknown): value is string => typeof value === "string" && idPattern.test(value);
+const isId = (value: unknown): value is string => typeof value === "string" && isSnapshotId(value);
 
 export class JetStreamKeys {
   readonly #js: JetStreamClient;
@@ -83,7 +82,7 @@ export class JetStreamKeys {
 
   /** null: there is no such manifest. Throws `ManifestError`. */
   async manifest(id: string): Promise<Manifest | null> {
-    if (!idPattern.test(id)) throw new SnapshotError(`${JSON.stringify(id.slice(0, 64))} is not a snapshot id: damaged`);
+    if (!isSnapshotId(id)) throw new SnapshotError(`${JSON.stringify(id.slice(0, 64))} is not a snapshot id: damaged`);
     const message = await this.#storedManifest(id);
     return message === null || message.data.length === 0 ? null : decodeManifest(message.data);
   }

@@ -3,16 +3,14 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isSnapshotId, snapshotIdPattern } from "@netfacts/contracts";
 import { type Publication, publicationTime } from "./retention.ts";
 import { SnapshotError } from "./snapshot-store.ts";
 import { readTakenBack, type TakenBack } from "./taken-back.ts";
 import { isMissing, writeWhole } from "./whole-file.ts";
 
-/** The form of an id from `sealManifest`; a pointer or a history with anything else is damaged. */
-export const idPattern = /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$/;
-
 /** An id, and the time of its publication. */
-const publicationPattern = /^([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}) ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)$/;
+const publicationPattern = new RegExp(`^(${snapshotIdPattern}) ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)$`);
 
 /** The lists that one publication writes. */
 export interface PublishedLists {
@@ -113,7 +111,7 @@ export class FolderLists {
     const ids = stored.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
     const written = await Promise.all(
       ids
-        .filter((id) => idPattern.test(id))
+        .filter(isSnapshotId)
         .map(async (id) => ({ id, at: (await stat(join(this.#manifests, `${id}.json`)).catch(() => null))?.mtimeMs ?? 0 })),
     );
     return written.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1)).map(({ id, at }) => ({ id, at: publicationTime(at) }));

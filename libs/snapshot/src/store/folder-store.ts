@@ -3,8 +3,9 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isSnapshotId } from "@netfacts/contracts";
 import { encodeManifest, type Manifest, ManifestError, NewerManifestError } from "../manifest.ts";
-import { FolderLists, idPattern } from "./folder-lists.ts";
+import { FolderLists } from "./folder-lists.ts";
 import { watchReadings } from "./pointer-watch.ts";
 import {
   decideKept,
@@ -45,7 +46,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   };
 
   const getManifest = async (id: string): Promise<Manifest> => {
-    if (!idPattern.test(id)) throw new SnapshotError(`${folder}: ${JSON.stringify(id.slice(0, 64))} is not a snapshot id: damaged`);
+    if (!isSnapshotId(id)) throw new SnapshotError(`${folder}: ${JSON.stringify(id.slice(0, 64))} is not a snapshot id: damaged`);
     const path = join(manifests, `${id}.json`);
     let manifest: Manifest;
     // Imported here because it is slow to load, and a loader that was given the manifest does not need it.

@@ -1,5 +1,6 @@
 /** The snapshots for commands: those of a data folder, or of the store that several services share. */
 
+import { isSnapshotId } from "@netfacts/contracts";
 import type { ActivationOutcome } from "@netfacts/ingest/app";
 import type { ConnectOptions } from "@netfacts/messaging/nats";
 import { Generation, loadSnapshot, type OpenedSnapshot, openSnapshot, openSnapshots, type SnapshotStore } from "@netfacts/snapshot";
@@ -26,15 +27,13 @@ export const natsOption = (): Option =>
     "NATS server with the snapshot store of running services (default: NATS_URL; the data directory if that is not set or --data-dir is given)",
   );
 
-const idPattern = /^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}$/;
-
 /** Opens the place that the command line or the environment names, uses it, and closes it. */
 export async function withSnapshots<T>(command: Command, work: (snapshots: Snapshots) => Promise<T>): Promise<T> {
   const servers = sharedServers(command);
   if (servers !== null) return withShared(servers, work);
   const { dataDir } = sharedSettings(command);
   const find = async (name: string = dataDir): Promise<OpenedSnapshot> => {
-    if (!idPattern.test(name)) return openSnapshot(name).catch(refuse);
+    if (!isSnapshotId(name)) return openSnapshot(name).catch(refuse);
     const { store, packed } = await openSnapshot(dataDir).catch(refuse);
     return { store, packed, manifest: await store.getManifest(name).catch(refuse) };
   };
@@ -64,7 +63,7 @@ async function withShared<T>({ servers }: { readonly servers?: string }, work: (
   const { store } = opened;
   const noSnapshot = () => new CliError(exitCodes.notFound, `${place}: contains no snapshot; run an import to publish one`);
   const find = async (name?: string): Promise<OpenedSnapshot> => {
-    if (name !== undefined && !idPattern.test(name)) return openSnapshot(name).catch(refuse);
+    if (name !== undefined && !isSnapshotId(name)) return openSnapshot(name).catch(refuse);
     const id = name ?? (await store.currentId().catch(refuse));
     if (id === null) throw noSnapshot();
     return { store, packed: false, manifest: await store.getManifest(id).catch(refuse) };
