@@ -1,14 +1,11 @@
 /** Snapshots in JetStream: objects in an Object Store bucket, manifests and the pointer in a key-value bucket of the same name. */
 
-import { Events, type NatsConnection } from "@netfacts/messaging/nats-client";
+import type { NatsConnection } from "@netfacts/messaging/nats-client";
 import {
   decideKept,
   type Manifest,
   ManifestError,
-  type NamedObjects,
-  NewerManifestError,
   namedObjects,
-  type PointerWatch,
   PublicationConflictError,
   publicationTime,
   type Retention,
@@ -16,11 +13,12 @@ import {
   SnapshotError,
   type SnapshotPointer,
   type SnapshotStore,
-  watchReadings,
   withPublication,
 } from "@netfacts/snapshot";
+import { KeptInBucket } from "./kept-in-bucket.ts";
 import { JetStreamObjects } from "./objects.ts";
-import { JetStreamKeys, type PointerRecord } from "./pointer.ts";
+import { JetStreamKeys } from "./pointer.ts";
+import { watchPointer } from "./pointer-hints.ts";
 
 export const snapshotsBucketDefault = "netfacts-snapshots";
 
@@ -37,10 +35,6 @@ export interface JetStreamStoreOptions {
   readonly bytesPerSecond?: number | null;
 }
 
-/** Interval at which a watcher reads the pointer, even without hints. */
-const watchIntervalMs = 5_000;
-/** Delays of reads after a hint: a write becomes readable a moment later, most of all in a cluster. */
-const hintDelaysMs = [0, 50, 200, 500];
 /** Attempts of `activate` while others write the pointer at the same time. */
 const activateTriesMax = 5;
 
@@ -52,6 +46,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
   const jsm = await nc.jetstreamManager({ checkAPI: false });
   const objects = new JetStreamObjects(nc, jsm, bucket, { replicas, bytesPerSecond });
   const keys = new JetStreamKeys(nc, jsm, bucket, replicas);
+  const kept = new KeptInBucket(keys, objects, bucket);
 
   const getManifest = async (id: string): Promise<Manifest> => {
     const manifest = await keys.manifest(id).catch((error: Error) => {
@@ -62,66 +57,9 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     return manifest;
   };
 
-  /** The objects that a kept manifest names; null if it is damaged or missing, so that it does not block later publications. */
-  const namedByKept = async (id: string): Promise<NamedObjects | null> => {
-    try {
-      const manifest = await keys.manifest(id);
-      return manifest && namedObjects(manifest);
-    } catch (error) {
-      if (error instanceof NewerManifestError) return namedObjects(error);
-      if (error instanceof ManifestError) return null;
-      throw error;
-    }
-  };
-
-  const isWhole = async ({ whole }: NamedObjects): Promise<boolean> => {
-    for (const { object } of whole) if (!(await objects.has(object))) return false;
-    return true;
-  };
-
-  /**
-   * Rebuilds the lists of a lost pointer, as far as the manifests of earlier snapshots allow; publishing removes everything that the lists do not
-   * name. A first publication that failed before it moved the pointer looks the same: its snapshot, if complete, counts as an earlier one.
-   */
-  const rebuilt = async (): Promise<Lists> => {
-    const publications = await keys.storedManifests();
-    const history: string[] = [];
-    for (const { id } of publications) {
-      const named = await namedByKept(id);
-      if (named !== null && (await isWhole(named))) history.push(id);
-    }
-    return { history, publications };
-  };
-
-  /**
-   * Removes manifests that are not kept, and objects that no kept manifest needs. If the publisher is alone, also objects that no manifest names, and
-   * leftovers of crashes.
-   */
-  const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>, isAlone: boolean): Promise<void> => {
-    const spare = new Set<string>();
-    for (const id of await keys.manifestIds()) {
-      if (ids.includes(id)) continue;
-      const removed = isAlone ? null : await namedByKept(id);
-      for (const { object } of removed?.whole ?? []) if (!named.has(object)) spare.add(object);
-      await keys.removeManifest(id);
-    }
-    if (isAlone) await objects.removeExcept(named);
-    else await objects.remove(spare);
-  };
-
   const pointer = async (): Promise<SnapshotPointer | null> => {
     const record = (await keys.pointer())?.record ?? null;
     return record && { published: record.published, active: record.active };
-  };
-
-  /** The lists in the pointer. Throws if it is missing or damaged: a store with snapshots must not look like an empty one. */
-  const lists = async (): Promise<Lists> => {
-    const entry = await keys.pointer();
-    if (entry !== null && entry.record !== null) return entry.record;
-    if (entry === null && (await keys.manifestIds()).size === 0) return noLists;
-    throw new SnapshotError(
-      `bucket ${bucket}: the pointer to the current snapshot is missing or damaged; ingest restores it, or its next run does`,
-    );
   };
 
   return {
@@ -137,28 +75,28 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       if (replaces !== undefined && replaces !== current) throw new PublicationConflictError(manifest.id, current);
       for (const { object } of namedObjects(manifest).whole)
         if (!(await objects.has(object))) throw new SnapshotError(`bucket ${bucket}: object ${object} of ${manifest.id} was not stored`);
-      const past = before?.record ?? (await rebuilt());
+      const past = before?.record ?? (await kept.rebuiltLists());
       await keys.putManifest(manifest);
       const active = before?.record?.active ?? null;
       const whole = [...past.history.filter((id) => id !== manifest.id), manifest.id];
       const publications = withPublication(past.publications, { id: manifest.id, at: publicationTime(clock.now()) });
-      const kept = await decideKept({ publications, whole, active }, retention, namedByKept);
+      const keeps = await decideKept({ publications, whole, active }, retention, (id) => kept.namedBy(id));
       const { taken_back = [] } = before?.record ?? {};
-      const lists = { history: kept.whole, publications: kept.publications };
+      const lists = { history: keeps.whole, publications: keeps.publications };
       const record = { published: manifest.id, active, ...lists, taken_back: takenBack ?? taken_back };
       if (!(await keys.movePointer(record, before?.revision ?? 0)))
         throw new PublicationConflictError(manifest.id, await pointer().then((now) => now?.published ?? null));
       // The snapshot is already published. What cannot be removed costs disk space, and the next publication tries again.
-      await removeUnkept([...kept.whole, ...kept.publications.map(({ id }) => id)], kept.objects, isAlone).catch(() => undefined);
+      await kept.removeOthers([...keeps.whole, ...keeps.publications.map(({ id }) => id)], keeps.objects, isAlone).catch(() => undefined);
     },
 
     async discardUnpublished() {
       // List the objects first: one that is stored from now on may belong to a publication that is not in the lists yet.
       const stored = await objects.stored();
-      const { history, publications } = await lists();
+      const { history, publications } = await kept.lists();
       const published = { publications, whole: history, active: null };
-      const kept = await decideKept(published, null, async (id) => namedObjects(await getManifest(id)));
-      await objects.removeExcept(kept.objects, stored);
+      const { objects: named } = await decideKept(published, null, async (id) => namedObjects(await getManifest(id)));
+      await objects.removeExcept(named, stored);
     },
 
     async activate(id) {
@@ -177,63 +115,15 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     getManifest,
 
     async list() {
-      const [{ history }, present] = [await lists(), await keys.manifestIds()];
+      const [{ history }, present] = [await kept.lists(), await keys.manifestIds()];
       return history.filter((id) => present.has(id));
     },
 
     async publications() {
-      const [{ publications }, present] = [await lists(), await keys.manifestIds()];
+      const [{ publications }, present] = [await kept.lists(), await keys.manifestIds()];
       return publications.filter(({ id }) => present.has(id));
     },
 
     watch: (listener) => watchPointer(nc, keys.pointerSubject, pointer, listener),
-  };
-}
-
-type Lists = Pick<PointerRecord, "history" | "publications">;
-
-const noLists: Lists = { history: [], publications: [] };
-
-/** Reads the pointer at once, at every hint, at every reconnect and every 5 s, and reports changes. */
-function watchPointer(
-  nc: NatsConnection,
-  hintSubject: string,
-  read: () => Promise<SnapshotPointer | null>,
-  listener: (pointer: SnapshotPointer) => void,
-): PointerWatch {
-  const readings = watchReadings(read, listener);
-  let stopped = false;
-  const look = (): void => void readings.look();
-  const timers = new Set<NodeJS.Timeout>();
-  const hints = nc.subscribe(hintSubject, {
-    callback: () => {
-      for (const delay of hintDelaysMs) {
-        const timer = setTimeout(() => {
-          timers.delete(timer);
-          look();
-        }, delay);
-        timers.add(timer);
-      }
-    },
-  });
-  const interval = setInterval(look, watchIntervalMs);
-  interval.unref();
-  const status = nc.status();
-  void (async () => {
-    for await (const { type } of status) {
-      if (stopped) return;
-      if (type === Events.Reconnect) look();
-    }
-  })();
-  look();
-  return {
-    look: readings.look,
-    stop() {
-      stopped = true;
-      readings.stop();
-      clearInterval(interval);
-      for (const timer of timers) clearTimeout(timer);
-      hints.unsubscribe();
-    },
   };
 }
