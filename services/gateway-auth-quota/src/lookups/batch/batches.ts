@@ -191,18 +191,32 @@ export class Batches {
 
   /** Everything is read, and paid for, before the first question is asked. */
   async #answerDocument(request: FastifyRequest, reply: FastifyReply, open: OpenBatch, form: Form): Promise<FastifyReply> {
-    const { settings } = this.#deps;
-    const { pass, source, units, rate, held } = open;
+    const { units, held } = open;
+    const items = (await this.#readItems(request, reply, open, form)).map(held.admit);
+    await payItems(items, open);
+    const endsAt = performance.now() + this.#deps.settings.documentMs;
+    return this.#answer(request, reply, open, { format: form.answered, endsAt }, async (run) => {
+      for (const item of items) {
+        await run.room();
+        if ("op" in item) units.spend();
+        run.put(item);
+      }
+      return held.withdrawnBy;
+    });
+  }
+
+  /** All items of the body. If the body is at fault, the caller pays for what was read of it. */
+  async #readItems(request: FastifyRequest, reply: FastifyReply, { pass, source, rate }: OpenBatch, form: Form): Promise<Item[]> {
     if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) throw bodyTooLarge();
     permitBody(request.raw, reply.raw);
+    const { settings, turns } = this.#deps;
     const late = setTimeout(() => source.fail(new ProblemError("request_timeout")), settings.requestTimeoutMs);
-    let items: Item[];
+    const read = form.asked === "json" ? readDocument : readLines;
     let length = 0;
     try {
-      const read = form.asked === "json" ? readDocument : readLines;
-      items = await read(source, {
+      return await read(source, {
         meta: form.meta,
-        nextTurn: () => this.#deps.turns.next(pass.key.bucket, source),
+        nextTurn: () => turns.next(pass.key.bucket, source),
         onRead: (more) => {
           length += more;
         },
@@ -214,24 +228,6 @@ export class Batches {
     } finally {
       clearTimeout(late);
     }
-    items = items.map(held.admit);
-    const valid = items.reduce((count, item) => count + ("op" in item ? 1 : 0), 0);
-    const refused = Math.floor(items.reduce((count, item) => count + refusals(item), 0) / refusedOfUnit);
-    // Paid separately: refusing items was work, even if a limit refuses the rest.
-    await rate.payRefusals(refused, unitsOf(items));
-    const take = async (): Promise<void> => {
-      await rate.pay(items, refused);
-      await units.reserve(valid, valid);
-    };
-    await (refused > 0 ? payFirst(pass, take, () => rate.abandon()) : payFirst(pass, take));
-    return this.#answer(request, reply, open, { format: form.answered, endsAt: performance.now() + settings.documentMs }, async (run) => {
-      for (const item of items) {
-        await run.room();
-        if ("op" in item) units.spend();
-        run.put(item);
-      }
-      return held.withdrawnBy;
-    });
   }
 
   /** Lines are read no faster than answers are; units are reserved as they are needed, the first before the answer begins. */
@@ -381,6 +377,19 @@ export class Batches {
     });
     return { run, watch, texts, asker };
   }
+}
+
+/** Takes the units of all items of a document. */
+async function payItems(items: readonly Item[], { pass, units, rate }: OpenBatch): Promise<void> {
+  const valid = items.reduce((count, item) => count + ("op" in item ? 1 : 0), 0);
+  const refused = Math.floor(items.reduce((count, item) => count + refusals(item), 0) / refusedOfUnit);
+  // Paid separately: refusing items was work, even if a limit refuses the rest.
+  await rate.payRefusals(refused, unitsOf(items));
+  const take = async (): Promise<void> => {
+    await rate.pay(items, refused);
+    await units.reserve(valid, valid);
+  };
+  await (refused > 0 ? payFirst(pass, take, () => rate.abandon()) : payFirst(pass, take));
 }
 
 /**
