@@ -119,7 +119,12 @@ test("a disk that is full while it serves refuses with a reason, and is forgotte
   // The log is on this disk too, so the terminal says why.
   await until(() => standalone.err().includes(`the log ${join(home, "netfacts.log")} cannot be written: `), patient);
   expect((await request(`${standalone.url}/api/v1/status`)).status).toBe(200);
+  const readiness = async () => (await fetch(`${standalone.operationsUrl}/readyz`)).text();
+  await until(async () => (await readiness()) !== "ready\n", patient);
+  // SQLite calls the limit that stands for a full disk an I/O error.
+  expect(await readiness()).toMatch(/^not ready\nstore .*store\.sqlite: (database or disk is full|disk I\/O error); .*\n$/);
   expect(limitFiles(standalone.pid, "unlimited")).toBe(true);
+  await until(async () => (await readiness()) === "ready\n", patient);
   await until(async () => (await ask()).status === 200, patient);
   // The log goes on, too.
   await ask();

@@ -321,6 +321,7 @@ describe("a store that cannot be used says so in one line", () => {
     else hold(other);
     expect(await limits.take(counted, 100, 5)).toMatchObject({ outcome: "unknown", cause: { fault } });
     expect(await limits.giveBack(counted, 5)).toMatchObject({ outcome: "unknown", cause: { fault } });
+    await expect(limits.time()).rejects.toMatchObject({ fault });
     letGo?.(other);
     connection.exec("PRAGMA query_only = OFF");
     expect(other.prepare("SELECT leased FROM limit_windows").all()).toEqual([{ leased: 10 }]);

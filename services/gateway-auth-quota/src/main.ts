@@ -13,7 +13,7 @@ await runMain(async () => {
   const { buildApp, listenPlaces, loadGatewayConfig, loadStoreConfig } = await import("./app.ts");
   const { collectBuffersYoung } = await import("./collections.ts");
   const { Readiness } = await import("./readiness.ts");
-  const { StoreWatch, storeLostMs } = await import("./store-watch.ts");
+  const { watchStore } = await import("./store-watch.ts");
 
   collectBuffersYoung();
   await runService({
@@ -48,16 +48,10 @@ await runMain(async () => {
       const gateway = await buildApp({ config: config.gateway, messaging, store, log, metrics, clock: systemClock });
       explain("lookups", "neither ip-routing nor asn-prefix has answered yet: they answer once they have a snapshot");
       const readiness = new Readiness({ messaging, askMs: 500, onAnswered: () => explain("lookups", null) });
-      const storeWatch = new StoreWatch({
-        limits: store.limits,
-        lostMs: storeLostMs(config.gateway),
-        askMs: 1_000,
-        changed(reason) {
-          explain("store", reason);
-          if (reason === null) log.info({}, "store is available again");
-          else log.warn({ reason }, "not ready: every request to the store has failed for longer than leased units last");
-        },
-        asked: (answers) => storeAnswers.set({}, answers ? 1 : 0),
+      const storeWatch = watchStore(store.limits, config.gateway, {
+        available: storeAnswers,
+        log,
+        explain: (reason) => explain("store", reason),
       });
       let listening = false;
       return {

@@ -1,7 +1,9 @@
 /** Asks the store at intervals whether it is available: a gateway without requests would not notice. */
 
+import type { Gauge } from "@netfacts/runtime";
 import type { LimitRepository } from "@netfacts/storage";
 import type { GatewayConfig } from "./config.ts";
+import type { RequestLog } from "./edge/observe.ts";
 import { defaultLimiterSettings } from "./limits/index.ts";
 
 export interface StoreWatchDeps {
@@ -69,4 +71,23 @@ export class StoreWatch {
       this.#isAsking = false;
     }
   }
+}
+
+/** The watch of a gateway: its readiness, with the reason, its log and `netfacts_store_available`. */
+export function watchStore(
+  limits: StoreWatchDeps["limits"],
+  config: Pick<GatewayConfig, "LIMITS_DEBT_MAX" | "KEY_CACHE_AWAY_MS">,
+  { available, log, explain }: { readonly available: Gauge; readonly log: RequestLog; explain(reason: string | null): void },
+): StoreWatch {
+  return new StoreWatch({
+    limits,
+    lostMs: storeLostMs(config),
+    askMs: 1_000,
+    changed(reason) {
+      explain(reason);
+      if (reason === null) log.info({}, "store is available again");
+      else log.warn({ reason }, "not ready: every request to the store has failed for longer than leased units last");
+    },
+    asked: (answers) => available.set({}, answers ? 1 : 0),
+  });
 }

@@ -1,7 +1,7 @@
 /** All services in one process: in-process messaging, SQLite, snapshots in a folder. */
 
 import { buildApp as buildAsnPrefix } from "@netfacts/asn-prefix/app";
-import { buildApp as buildGateway, type Gateway, type GatewayConfig } from "@netfacts/gateway-auth-quota/app";
+import { buildApp as buildGateway, type Gateway, type GatewayConfig, watchStore } from "@netfacts/gateway-auth-quota/app";
 import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
 import { PastThread, pastEvents, snapshotEvents } from "@netfacts/pod";
@@ -31,6 +31,8 @@ export interface Standalone {
   readonly dataset: SnapshotFollower;
   /** Snapshots that could not be loaded, with the errors. */
   readonly refused: ReadonlyMap<string, Error>;
+  /** Why the store has refused every write for a while, as on a full disk; null: it does not. */
+  storeFault(): string | null;
   /** Loads the current snapshot and starts all services. `gateway.listen` starts the listener. */
   start(): Promise<void>;
   /** Finishes what is in flight; the store stays open. */
@@ -71,23 +73,30 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
       openShared: async (options) => openSharedAnswers({ ...options, path: deps.answersFile, clock }),
     }),
   ];
-  const gateway = await buildGateway({
-    config: deps.gateway,
-    messaging,
-    store,
-    log: deps.log("gateway-auth-quota"),
-    metrics: createMetrics("gateway-auth-quota"),
-    clock,
+  const gatewayLog = deps.log("gateway-auth-quota");
+  const gatewayMetrics = createMetrics("gateway-auth-quota");
+  const gateway = await buildGateway({ config: deps.gateway, messaging, store, log: gatewayLog, metrics: gatewayMetrics, clock });
+  const available = gatewayMetrics.gauge({ name: "netfacts_store_available", help: "1 while the database answers this gateway" });
+  available.set({}, 1);
+  let storeFault: string | null = null;
+  const storeWatch = watchStore(store.limits, deps.gateway, {
+    available,
+    log: gatewayLog,
+    explain(reason) {
+      storeFault = reason;
+    },
   });
   return {
     gateway,
     dataset,
     refused,
+    storeFault: () => storeFault,
     async start() {
       await dataset.start();
       for (const service of services) await service.start();
     },
     async stop() {
+      storeWatch.stop();
       dataset.stop();
       await gateway.stop();
       for (const service of services) await service.stop();

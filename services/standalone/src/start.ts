@@ -93,9 +93,9 @@ async function serve(starting: Starting): Promise<void> {
   const { settings, home, closing, log } = starting;
   const { own, gateway } = settings;
   await checkPlaces(settings);
-  let isListening = false;
+  let missing: () => string | null = () => "the process starts";
   // Start this before the services, so that it closes after them: probes can see a start and a stop.
-  const operationsUrl = await openOperations(starting, () => isListening);
+  const operationsUrl = await openOperations(starting, () => missing());
   const stored = await openStored(starting);
   const { store, snapshots } = stored;
   const sources = own.SOURCES === "" ? "" : resolve(own.SOURCES);
@@ -120,7 +120,7 @@ async function serve(starting: Starting): Promise<void> {
   if (generation === null) throw new Error(await noSnapshotText(refused, snapshots, stored.snapshotSource.path));
   for (const reason of refused) process.stdout.write(`rejected: ${reason}; an older snapshot is in service\n`);
   const url = await app.gateway.listen();
-  isListening = true;
+  missing = () => app.storeFault();
   home.answersAt(url);
   if (followed !== "") await ingest.follow({ sources: followed, fetching: own });
   const operatorOrigin = app.gateway.operator?.listeningOrigin;
@@ -151,15 +151,16 @@ function checkPlaces({ own, gateway }: Settings): Promise<void> {
 }
 
 /** Serves metrics and health. @returns the URL */
-async function openOperations({ settings: { own }, closing }: Starting, isListening: () => boolean): Promise<string> {
+/** @param missing  why the process is not ready; null: it is, unless it stops. */
+async function openOperations({ settings: { own }, closing }: Starting, missing: () => string | null): Promise<string> {
   const metrics = createMetrics("standalone");
   measureProcess(metrics);
-  const isStopping = () => closing.signal.aborted;
+  const reason = () => (closing.signal.aborted ? "the process stops" : missing());
   const operations = await startOperationsServer({
     host: own.TELEMETRY_HOST,
     port: own.TELEMETRY_PORT,
-    ready: () => isListening() && !isStopping(),
-    reasons: () => (isStopping() ? ["the process stops"] : isListening() ? [] : ["the process starts"]),
+    ready: () => reason() === null,
+    reasons: () => [reason()].filter((text) => text !== null),
     metrics,
   });
   closing.add(() => operations.close());

@@ -15,6 +15,10 @@ const giveBackSql = `
   RETURNING leased`;
 const readSql = "SELECT leased FROM limit_windows WHERE bucket = $bucket AND policy = $policy AND start = $start AND expires_at > $at";
 
+/** A row that is no lease: it has no owner. */
+const timeSql =
+  "INSERT INTO leases (name, owner, fence, until) VALUES ('time', NULL, 0, ?) ON CONFLICT (name) DO UPDATE SET until = excluded.until";
+
 const monthBeforeSql = "SELECT start FROM limit_windows WHERE policy = 'month' AND start < ? ORDER BY expires_at DESC LIMIT 1";
 const deleteSql = "DELETE FROM limit_windows WHERE expires_at <= ? AND (policy <> 'month' OR start < ?)";
 
@@ -74,9 +78,10 @@ export function sqliteLimits(connection: SqliteConnection, now: () => number): L
     },
 
     async time() {
-      // Runs a statement, so that an unavailable store fails here too.
-      connection.get("SELECT revision FROM key_revision");
-      return now();
+      const at = now();
+      // A write like those of limits, so that a full disk fails here too.
+      connection.unlessLocked(() => connection.run(timeSql, at));
+      return at;
     },
   };
 }
