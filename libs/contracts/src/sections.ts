@@ -10,7 +10,7 @@ export const freshness = {
   age_seconds: member(Count, "Age of the data in seconds: from `as_of` to this response."),
   stale: member(
     Type.Boolean(),
-    "Whether the data are out of date: older than twice the update interval plus one hour or than the source's limit, dated more than an hour in the future, or with more than 1 % of the VRPs or ASPAs expired.",
+    "Whether the data are out of date: older than twice the update interval plus one hour or than the source's limit, dated over an hour in the future, or with more than 1 % of VRPs or ASPAs expired.",
   ),
 };
 
