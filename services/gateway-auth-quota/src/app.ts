@@ -10,7 +10,7 @@ import { flagHandler } from "./about/flags-route.ts";
 import { meHandler } from "./about/me-route.ts";
 import { statusHandler } from "./about/status-route.ts";
 import type { GatewayConfig } from "./config.ts";
-import { consoleRoutes } from "./console/console-routes.ts";
+import { consoleRoutes, type PageGate } from "./console/console-routes.ts";
 import { docsRoutes, referenceAtRoot } from "./docs/docs-routes.ts";
 import { installBodyTime } from "./edge/body-time.ts";
 import { CallerTurns } from "./edge/caller-turns.ts";
@@ -20,7 +20,7 @@ import { createListener, type ListenerOptions } from "./edge/listener.ts";
 import { LoadShedder } from "./edge/load-shedding.ts";
 import type { RequestLog } from "./edge/observe.ts";
 import type { ProblemOptions } from "./edge/problems.ts";
-import { installRoutes, type Route } from "./edge/routes.ts";
+import { installRoutes, onlyForPeople, type Route } from "./edge/routes.ts";
 import { securityHeaders } from "./edge/security-headers.ts";
 import { listenPlaces } from "./listen-places.ts";
 import { batchUrl, installBatchRoute } from "./lookups/batch/batch-route.ts";
@@ -94,19 +94,20 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   const http = createListener({ ...listenerOptions, keyless }, config.CORS_ORIGINS, "connections");
   const compressor = new Compressor(config.COMPRESS_FROM_BYTES);
   installBodyTime(http, config.REQUEST_TIMEOUT_MS, problems);
-  const pages = pageRoutes(config, log);
-  const routes: Route[] = [
+  const apiRoutes: Route[] = [
     ...lookupRoutes({ guard, dispatcher, compressor, shedder, turns, changes: new SnapshotChanges(clock) }),
     { url: "/api/v1/me", handler: meHandler(guard, limiter, clock) },
     { url: "/api/v1/status", handler: statusHandler(dispatcher, clock, config.STATUS_CACHE_MS) },
     { url: "/flags/:country.svg", handler: flagHandler() },
     ...docsRoutes("Netfacts", "/docs/api/routes", publicDocument),
-    ...(pages.length > 0 ? pages : [referenceAtRoot]),
   ];
+  const paths = new PathsMeant([...apiRoutes.map(({ url }) => url), batchUrl]);
+  const meantBy = (url: string) => paths.of(url);
+  const pages = pageRoutes(config, log, (page) => onlyForPeople(page, guard, meantBy));
+  const routes = [...apiRoutes, ...(pages.length > 0 ? pages : [referenceAtRoot])];
   for (const { url } of routes) metrics.expectRoute(url);
   metrics.expectRoute(batchUrl);
-  const paths = new PathsMeant([...routes.filter((route) => !pages.includes(route)).map(({ url }) => url), batchUrl]);
-  installRoutes(http, routes, guard, (url) => paths.of(url));
+  installRoutes(http, routes, guard, meantBy);
   const batches = new Batches({
     guard,
     limiter,
@@ -176,9 +177,9 @@ function lookupRoutes(deps: LookupDeps): Route[] {
 }
 
 /** The pages of the console; none if it is turned off or not built. */
-function pageRoutes({ CONSOLE }: GatewayConfig, log: GatewayDeps["log"]): Route[] {
+function pageRoutes({ CONSOLE }: GatewayConfig, log: GatewayDeps["log"], gate: PageGate): Route[] {
   if (!CONSOLE) return [];
-  const pages = consoleRoutes();
+  const pages = consoleRoutes(gate);
   if (pages.length === 0)
     log.warn({}, "the console is not built, so `/` redirects to `/docs`; run scripts/run.sh scripts/build-console.ts");
   return pages;

@@ -41,22 +41,33 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-const pageHeaders = { "cache-control": "no-cache", "content-security-policy": pagePolicy };
-const fileHeaders = { "cache-control": "public, max-age=31536000, immutable", "content-security-policy": filePolicy };
+const pageHeaders = {
+  "cache-control": "no-cache",
+  "content-security-policy": pagePolicy,
+  vary: "Accept, Accept-Encoding, Authorization",
+};
+const fileHeaders = {
+  "cache-control": "public, max-age=31536000, immutable",
+  "content-security-policy": filePolicy,
+  vary: "Accept-Encoding",
+};
+
+/** Wraps the handler of a page, such as to refuse callers that are no browsers. */
+export type PageGate = (page: RouteHandlerMethod) => RouteHandlerMethod;
 
 /** Reads the public files; empty if the console is not built. */
-export function consoleRoutes(): Route[] {
-  return routesOf(site, "index.html", publicPaths);
+export function consoleRoutes(gate: PageGate): Route[] {
+  return routesOf(site, "index.html", publicPaths, gate);
 }
 
 /** Reads the files for operators; empty if the console is not built. */
-export function operatorConsoleRoutes(): Route[] {
-  return routesOf(new URL("operator/", site), "operator.html", operatorPaths);
+export function operatorConsoleRoutes(gate: PageGate): Route[] {
+  return routesOf(new URL("operator/", site), "operator.html", operatorPaths, gate);
 }
 
-function routesOf(folder: URL, pageName: string, pagePaths: readonly string[]): Route[] {
+function routesOf(folder: URL, pageName: string, pagePaths: readonly string[], gate: PageGate): Route[] {
   if (!existsSync(new URL(pageName, folder))) return [];
-  const page = packedHandler(folder, pageName, pageHeaders);
+  const page = gate(packedHandler(folder, pageName, pageHeaders));
   const names = readdirSync(folder).filter((name) => name !== pageName && contentTypes[extname(name)] !== undefined);
   return [
     ...pagePaths.flatMap((url) => (mayEndInSlash(url, pagePaths) ? [url, `${url}/`] : [url])).map((url) => ({ url, handler: page })),
@@ -79,7 +90,7 @@ function packedHandler(folder: URL, name: string, headers: Readonly<Record<strin
   // Weak, because it is the same for each coding.
   const etag = `W/"${hash("sha256", bodies.identity, "base64url").slice(0, 22)}"`;
   return async (request, reply) => {
-    reply.headers({ ...headers, vary: "Accept-Encoding", etag });
+    reply.headers({ ...headers, etag });
     if (matchesEtag(request.headers["if-none-match"], etag)) return reply.code(304).send();
     reply.header("content-type", contentTypes[extname(name)]);
     const coding = preferredCoding(request.headers["accept-encoding"] ?? "", ["br", "gzip"]);

@@ -52,6 +52,22 @@ export function installRoutes(
   app.setNotFoundHandler(unreachable);
 }
 
+/**
+ * Answers for a page for people. A program that takes the page's path for a route of the API is refused as at a path without a route: a page
+ * with status 200 would look like success. A program sends a key or names JSON in `Accept`, and does not name HTML, as every browser does.
+ *
+ * @param meantBy  as for `installRoutes`.
+ */
+export function onlyForPeople(page: RouteHandlerMethod, guard: Guard, meantBy: (url: string) => string | null): RouteHandlerMethod {
+  return async function (request, reply) {
+    const { accept = "", authorization } = request.headers;
+    const isProgram = !/html/i.test(accept) && (authorization !== undefined || /json/i.test(accept));
+    if (!isProgram) return page.call(this, request, reply);
+    await guard.admitToNothing(request, reply);
+    throw noRoute(meantBy(request.url));
+  };
+}
+
 /** For an instance whose routes accept any method: refuses methods that `pathMethods` does not list, before hooks that are added later run. */
 export function refuseOtherMethods(app: FastifyInstance, guard: Guard): void {
   app.addHook("onRequest", async (request, reply) => {

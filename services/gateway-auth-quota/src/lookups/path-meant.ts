@@ -1,6 +1,6 @@
 /** What the path of a request was meant to be that no route has, where only one thing can have been. */
 
-import { formatPrefix, parseAddress, parsePrefix } from "@netfacts/address";
+import { formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import { nearestWord } from "@netfacts/contracts";
 import { echoPath } from "../edge/echo.ts";
 
@@ -20,15 +20,16 @@ export class PathsMeant {
 
   /**
    * @param url  of a request that no route takes.
-   * @returns the path of a route, without a query; null where none was meant, or the path is not one to repeat.
+   * @returns the path of a route, with a query only if that holds parts of the path; null where none was meant, or the path is not one to repeat.
    */
   of(url: string): string | null {
     const path = url.split(/[?#]/, 1)[0] ?? "";
     if (!/^[A-Za-z0-9\-._:/]+$/.test(path) || echoPath(path) !== path) return null;
     const plain = path.replaceAll(/\/{2,}/g, "/").replace(/(.)\/+$/, "$1");
     for (const meant of [plain, this.#respelt(plain)]) {
-      const found = prefixPath(meant) ?? meant;
-      if (found !== path && this.#routes.some((route) => route.test(found))) return found;
+      const found = prefixPath(meant) ?? validityPath(meant) ?? subjectPath(meant) ?? meant;
+      const [route = ""] = found.split("?", 1);
+      if (found !== path && this.#routes.some((known) => known.test(route))) return found;
     }
     return null;
   }
@@ -44,8 +45,28 @@ export class PathsMeant {
 /** Of a prefix that stands where a route takes an address; null for anything else. */
 function prefixPath(path: string): string | null {
   const [, network = "", length = ""] = /^\/api\/v1\/(?:ip|routing|reverse-dns)\/([^/]+)\/(\d+)$/.exec(path) ?? [];
+  const prefix = prefixOf(network, length);
+  return prefix === null ? null : `${dataRoot}prefix/${prefix}`;
+}
+
+/** Of an origin and a prefix in the path, as Routinator takes them; null for anything else. */
+function validityPath(path: string): string | null {
+  const [, origin = "", network = "", length = ""] = /^\/api\/v1\/validity\/([^/]+)\/([^/]+)\/(\d+)$/.exec(path) ?? [];
+  const prefix = prefixOf(network, length);
+  return prefix === null || parseAsn(origin) === null ? null : `${dataRoot}validity?asn=${origin}&prefix=${prefix}`;
+}
+
+/** Of an address or an AS that is the whole path: `/193.0.6.139`, `/AS3333`; null for anything else. */
+function subjectPath(path: string): string | null {
+  const subject = path.slice(1);
+  if (parseAddress(subject) !== null) return `${dataRoot}ip/${subject}`;
+  return /^as\d+$/i.test(subject) && parseAsn(subject) !== null ? `${dataRoot}asn/${subject}` : null;
+}
+
+/** Without its host bits; null if it is no prefix. */
+function prefixOf(network: string, length: string): string | null {
   if (parseAddress(network) === null) return null;
   const reading = parsePrefix(`${network}/${length}`);
-  if (reading.ok) return `${dataRoot}prefix/${formatPrefix(reading.prefix)}`;
-  return reading.fault === "host-bits" ? `${dataRoot}prefix/${formatPrefix(reading.corrected)}` : null;
+  if (reading.ok) return formatPrefix(reading.prefix);
+  return reading.fault === "host-bits" ? formatPrefix(reading.corrected) : null;
 }

@@ -12,7 +12,7 @@ import type { Guard } from "../edge/guard.ts";
 import { createListener, type ListenerOptions } from "../edge/listener.ts";
 import { clientErrorHandler, type ProblemOptions, refusalWriter } from "../edge/problems.ts";
 import { outliveRefusedBodies } from "../edge/refused-bodies.ts";
-import { installRoutes, refuseOtherMethods } from "../edge/routes.ts";
+import { installRoutes, onlyForPeople, refuseOtherMethods } from "../edge/routes.ts";
 import { installIngestProxy } from "../proxy/ingest-proxy.ts";
 import { type AdminHandlers, addPathMethods, installAdminRoutes } from "./admin-routes.ts";
 import { refuseConditions, refuseIdempotencyKey } from "./refused-headers.ts";
@@ -39,7 +39,7 @@ export function createOperatorListener({ guard, handlers, ...options }: Operator
   });
   app.decorateRequest("keyId", null);
   outliveRefusedBodies(app);
-  const pages = config.CONSOLE ? operatorConsoleRoutes() : [];
+  const pages = config.CONSOLE ? operatorConsoleRoutes((page) => onlyForPeople(page, guard, pathMeant)) : [];
   const docs = docsRoutes("Netfacts operator API", "/docs/api/operator-routes", () =>
     operatorDocument({ ingest: config.INGEST_URL !== "" }),
   );

@@ -3,8 +3,9 @@
 import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Harness, startGateway } from "../support/gateway.ts";
+import { expectProblem } from "../support/provokes.ts";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -51,6 +52,39 @@ test("every page is the same HTML, which is asked for again each time and runs o
   expect((await harness.request("POST", "/", {})).status).toBe(405);
 });
 
+describe("a program that takes the path of a page for a route of the API", () => {
+  const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+  test.each([
+    ["/validity?asn=3333&prefix=193.0.0.0/21", "/api/v1/validity"],
+    ["/validity/AS3333/193.0.0.0/21", "/api/v1/validity?asn=AS3333&prefix=193.0.0.0/21"],
+    ["/prefix/193.0.0.0/21", "/api/v1/prefix/193.0.0.0/21"],
+    ["/as/3333", "/api/v1/asn/3333"],
+    ["/search?q=ripe", "/api/v1/search"],
+    ["/bulk", null],
+  ])("%s is no page for it, and means %s", async (path, meant) => {
+    for (const answer of [
+      await harness.get(path),
+      await open(path, { accept: "application/json" }),
+      await open(path, { accept: "application/json, text/plain, */*" }),
+    ]) {
+      expectProblem(answer, "route_not_found");
+      expect(JSON.parse(answer.body).errors?.[0].suggestion ?? null).toBe(meant);
+    }
+    const bare = await open(path, { accept: "*/*" });
+    expect(bare).toMatchObject({ status: 200, headers: { vary: "Accept, Accept-Encoding, Authorization" } });
+  });
+
+  test("its key is checked and charged", async () => {
+    expect((await harness.get("/as/3333")).headers["x-ratelimit-remaining"]).toBeDefined();
+    expectProblem(await open("/as/3333", { authorization: "Bearer nf_live_x" }), "invalid_api_key");
+  });
+
+  test("a browser behind a proxy that adds credentials gets the page", async () => {
+    expect((await open("/as/3333", { accept: browser, authorization: "Bearer of-the-proxy" })).status).toBe(200);
+  });
+});
+
 test("files have the name of their content and may be kept for ever; unknown ones are problems", async () => {
   const files = filesOf((await open("/")).body);
   expect(files).toHaveLength(2);
@@ -80,7 +114,7 @@ test("files are sent packed to those who take it", async () => {
       ["gzip", "gzip", gunzipSync],
     ] as const) {
       const answer = await harness.gateway.http.inject({ url: path, headers: { "accept-encoding": accepted } });
-      expect(answer.headers).toMatchObject({ "content-encoding": coding, vary: "Accept-Encoding" });
+      expect(answer.headers).toMatchObject({ "content-encoding": coding, vary: expect.stringContaining("Accept-Encoding") });
       expect(unpack(answer.rawPayload).toString()).toBe(plain);
     }
   }

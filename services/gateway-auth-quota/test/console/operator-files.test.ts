@@ -30,6 +30,10 @@ test("every page is the same HTML, which runs only our own files and needs no ke
   expect((await harness.ask("POST", "/keys")).status).toBe(405);
 });
 
+test("a program that takes a page for a route of the operator API is refused", async () => {
+  expect(await harness.ask("GET", "/keys")).toMatchObject({ status: 404, body: expect.stringContaining("route_not_found") });
+});
+
 test("the public listener has neither the pages for operators nor their files, and the operators' listener not the public ones", async () => {
   const files = filesOf((await open("/")).body);
   const publicFiles = filesOf((await harness.gateway.request("GET", "/")).body);
