@@ -27,6 +27,9 @@ const unknownMax = 16;
 /** A parameter separates its words by commas; an item of a batch has a JSON list. */
 type ListForm = "a comma-separated list" | "a list";
 
+/** Parameters with several words. Many programs send each word in a parameter of its own. */
+const listParameters: ReadonlySet<string> = new Set(["fields", "include"]);
+
 /** Decoders put it in place of bytes that are not UTF-8. A caller may also have sent it. */
 const replacement = "\ufffd";
 const sentReplacement = /%ef%bf%bd/i;
@@ -70,7 +73,8 @@ export class QuestionReader {
       } else if (reported.has(name)) {
         if (repeated.has(name)) continue;
         repeated.add(name);
-        this.#add(`query.${name}`, "invalid_parameter", "appears more than once", null, `Parameter ${name} appears more than once.`);
+        const message = `appears more than once${listParameters.has(name) ? "; separate its values by commas in one parameter" : ""}`;
+        this.#add(`query.${name}`, "invalid_parameter", message, null, `Parameter ${name} ${message}.`);
       } else {
         this.#query.set(name, value);
       }

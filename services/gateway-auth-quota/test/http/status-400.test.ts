@@ -114,6 +114,17 @@ describe("query parameters", () => {
     ]);
   });
 
+  test.each([
+    ["/api/v1/ip/193.0.6.139?fields=ip&fields=rpki", "appears more than once; separate its values by commas in one parameter"],
+    [
+      "/api/v1/routing/193.0.6.139?include=upstreams&include=more_specifics",
+      "appears more than once; separate its values by commas in one parameter",
+    ],
+    ["/api/v1/routing/193.0.6.139?limit=1&limit=2", "appears more than once"],
+  ])("%s %s", async (path, message) => {
+    expect(expectProblem(await harness.get(path), "invalid_parameter").errors).toEqual([expect.objectContaining({ message })]);
+  });
+
   test("of hundreds of unknown or repeated parameters a few are told", async () => {
     const many = Array.from({ length: 150 }, (_, index) => `x${index}&limit`).join("&");
     const { errors } = expectProblem(await harness.get(`/api/v1/asn/AS3333?${many}`), "invalid_parameter");
