@@ -23,7 +23,8 @@ export class PathsMeant {
    * @returns the path of a route, with a query only if that holds parts of the path; null where none was meant, or the path is not one to repeat.
    */
   of(url: string): string | null {
-    const path = url.split(/[?#]/, 1)[0] ?? "";
+    // Many programs encode the slash of a prefix.
+    const path = (url.split(/[?#]/, 1)[0] ?? "").replaceAll(/%2f/gi, "/");
     if (!/^[A-Za-z0-9\-._:/]+$/.test(path) || echoPath(path) !== path) return null;
     const plain = path.replaceAll(/\/{2,}/g, "/").replace(/(.)\/+$/, "$1");
     for (const meant of [plain, this.#respelt(plain)]) {
