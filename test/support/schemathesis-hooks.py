@@ -14,6 +14,7 @@ def _network(address, length):
     return str(ipaddress.ip_network((address.packed, length % (address.max_prefixlen + 1)), strict=False))
 
 
+schemathesis.openapi.format("ip-address", st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)).map(str))
 schemathesis.openapi.format(
     "ip-prefix",
     st.builds(_network, st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)), st.integers(min_value=0, max_value=128)),

@@ -65,8 +65,8 @@ export const NullableTimestamp = nullable(Timestamp);
 /** A count that may be unknown. */
 export const NullableCount = nullable(Count);
 
-/** An IPv4 or IPv6 address as text. */
-export const AddressText = Type.Union([Type.String({ format: "ipv4" }), Type.String({ format: "ipv6" })]);
+/** An IPv4 or IPv6 address as text. Not a union of both formats: generators of clients make an object of it, which has no place in a URL. */
+export const AddressText = Type.String({ format: "ip-address" });
 
 const upTo65535 = "(0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
 const upTo4294967295 =

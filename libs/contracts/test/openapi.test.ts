@@ -44,6 +44,13 @@ describe.each(documents)("the %s document", (_name, make) => {
     expect(members.filter(({ schema }) => !isSentence(schema.description)).map(({ at }) => at)).toEqual([]);
   });
 
+  test("has one type for each parameter: generators of clients make an object of a union, which has no place in a URL", () => {
+    const { paths } = make() as { paths: Record<string, Record<string, { parameters?: { name: string; schema: object }[] }>> };
+    const all = Object.values(paths).flatMap((operations) => Object.values(operations).flatMap(({ parameters = [] }) => parameters));
+    expect(all.length).toBeGreaterThan(30);
+    expect(all.filter(({ schema }) => !("type" in schema)).map(({ name }) => name)).toEqual([]);
+  });
+
   test("tells of each operation that its URL and headers may be too long, which comes before the key and its limits", () => {
     type Responses = Record<string, { headers: object }>;
     const { paths } = make() as { paths: Record<string, Record<string, { responses: Responses }>> };
