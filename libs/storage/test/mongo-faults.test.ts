@@ -6,6 +6,7 @@ import { expect, test } from "@jest/globals";
 import { MongoBulkWriteError, MongoInvalidArgumentError, MongoNetworkError, MongoServerError } from "mongodb";
 import type { MongoConnection } from "../src/mongo/mongo-connection.ts";
 import { asStoreError } from "../src/mongo/mongo-faults.ts";
+import { MongoObservationRows } from "../src/mongo/mongo-observation-rows.ts";
 import { mongoUsage } from "../src/mongo/mongo-usage.ts";
 
 test.each([
@@ -25,6 +26,35 @@ test.each([
   const increments = [{ keyId: "K", bucket: "K", day: "2026-11-21", routeClass: "ip", counted: 1, uncounted: 0 }];
   const added = mongoUsage(connection).add({ writer: "one", sequence: 1, increments });
   await expect(added).rejects.toMatchObject({ fault: expected });
+});
+
+/** A connection on which each bulk write fails with these faults by place and code, and with a failed write concern if `isLost`. */
+function failingWith(codes: readonly number[], isLost: boolean): MongoConnection {
+  const shown = "mongodb://here/netfacts";
+  const writeErrors = codes.map((code, index) => ({ code, index }));
+  const result = { getWriteConcernError: () => (isLost ? { code: 91 } : undefined) };
+  const failed = new MongoBulkWriteError(
+    { message: "failed", code: codes[0] as number, writeErrors: writeErrors as never },
+    result as unknown as MongoBulkWriteError["result"],
+  );
+  return {
+    shown,
+    db: { collection: () => ({ insertMany: () => Promise.reject(failed) }) },
+    within: (_ms: number, work: () => Promise<unknown>) =>
+      work().catch((error: unknown) => {
+        throw asStoreError(shown, error);
+      }),
+  } as unknown as MongoConnection;
+}
+
+test.each([
+  ["are all there already: stored", [11_000, 11_000], false, null],
+  ["are there already, but may be lost again: not stored", [11_000], true, "unavailable"],
+  ["are there already, or do not fit: not stored", [11_000, 14_031], false, "unavailable"],
+])("rows of observations that %s", async (_what, codes, isLost, expected) => {
+  const inserted = new MongoObservationRows(failingWith(codes, isLost)).insert(1, []);
+  if (expected === null) expect(await inserted).toBeUndefined();
+  else await expect(inserted).rejects.toMatchObject({ fault: expected });
 });
 
 const fault = (error: unknown) => (asStoreError("mongodb://here/netfacts", error) as { fault?: string }).fault;

@@ -1,6 +1,6 @@
 /** Errors of the driver as StoreErrors. */
 
-import { MongoError, MongoInvalidArgumentError, MongoServerError } from "mongodb";
+import { MongoBulkWriteError, MongoError, MongoInvalidArgumentError, MongoServerError } from "mongodb";
 import { StoreError, type StoreFault } from "../store-error.ts";
 
 const remedies: Partial<Record<StoreFault, string>> = {
@@ -53,8 +53,24 @@ function isBrokenConnection(error: unknown): error is NodeJS.ErrnoException {
   return systemOrSocketCode.test((error as NodeJS.ErrnoException).code ?? "");
 }
 
-export const duplicateKey = 11_000;
+const duplicateKey = 11_000;
 
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === duplicateKey;
+}
+
+/**
+ * The places of the documents that met a duplicate key in an unordered bulk write.
+ *
+ * @param error  of the bulk write.
+ * @throws the error if anything else failed; StoreError if the outcome is unknown, because the write concern failed too: then documents that were
+ * written may still be lost, and the write must be repeated.
+ */
+export function duplicatesOnly(shown: string, error: unknown): number[] {
+  if (!(error instanceof MongoBulkWriteError)) throw error;
+  const faults = [error.writeErrors].flat();
+  const areDuplicates = faults.length > 0 && faults.every(({ code }) => code === duplicateKey);
+  if (areDuplicates && error.result.getWriteConcernError() === undefined) return faults.map(({ index }) => index);
+  // The error has the code of its first fault, which says nothing about the others.
+  throw isDuplicateKey(error) ? mongoFault("unavailable", shown, error.message, error) : error;
 }

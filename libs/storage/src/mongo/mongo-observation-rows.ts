@@ -1,11 +1,10 @@
 /** The rows of uploaded observations in MongoDB. A row's `_id` is a number that sorts by upload and line, so that an upload is one range of ids. */
 
 import type { Prefix } from "@netfacts/address";
-import { MongoBulkWriteError } from "mongodb";
 import { coveringKeys, keysWithin, lineOfRow, prefixKey, prefixOfKey, rowId, uploadOfRow } from "../observation-keys.ts";
 import type { ObservationRow, RowSelector, StoredRow } from "../observation-repository.ts";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
-import { duplicateKey } from "./mongo-faults.ts";
+import { duplicatesOnly } from "./mongo-faults.ts";
 import type { ObservationDocument } from "./mongo-schema.ts";
 
 const groupRows = 2_000;
@@ -24,9 +23,7 @@ export class MongoObservationRows {
       await this.#within(() => this.#rows.insertMany(documents, { ordered: false }));
     } catch (error) {
       // Duplicates are rows that were stored before, without their progress.
-      const codes = error instanceof MongoBulkWriteError ? bulkFaults(error) : [];
-      const isRepeated = codes.length > 0 && codes.every((code) => code === duplicateKey);
-      if (!isRepeated) throw error;
+      duplicatesOnly(this.#connection.shown, error);
     }
   }
 
@@ -111,10 +108,6 @@ export class MongoObservationRows {
   #within<T>(work: () => Promise<T>): Promise<T> {
     return this.#connection.within(operationTimeoutMs, work);
   }
-}
-
-function bulkFaults({ writeErrors }: MongoBulkWriteError): (number | undefined)[] {
-  return (Array.isArray(writeErrors) ? writeErrors : [writeErrors]).map(({ code }) => code);
 }
 
 function filterOf(selector: RowSelector): object {

@@ -1,10 +1,10 @@
 /** Usage in MongoDB: one document per key, day and class, which records the last batch of each writer that it includes. */
 
-import { type AnyBulkWriteOperation, type Filter, Long, MongoBulkWriteError } from "mongodb";
+import { type AnyBulkWriteOperation, type Filter, Long } from "mongodb";
 import { condense, daysOf, usageId } from "../usage-batch.ts";
 import type { UsageCounts, UsagePage, UsageQuery, UsageRepository, UsageRow } from "../usage-repository.ts";
 import { type MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
-import { duplicateKey, isDuplicateKey, mongoFault } from "./mongo-faults.ts";
+import { duplicatesOnly } from "./mongo-faults.ts";
 import type { UsageDocument } from "./mongo-schema.ts";
 
 /** Rows of one message to the server. */
@@ -52,15 +52,8 @@ export function mongoUsage(connection: MongoConnection): UsageRepository {
         await usage().bulkWrite(updates, { ordered: false });
         return [];
       } catch (error) {
-        if (!(error instanceof MongoBulkWriteError)) throw error;
-        const faults = [error.writeErrors].flat();
-        const onlyDuplicates = faults.length > 0 && faults.every(({ code }) => code === duplicateKey);
-        // Without the write concern a row may still be lost: then the outcome is unknown, and the batch must be repeated.
-        if (!onlyDuplicates || error.result.getWriteConcernError() !== undefined) {
-          throw isDuplicateKey(error) ? mongoFault("unavailable", connection.shown, error.message, error) : error;
-        }
-        // Every index comes from `rows`.
-        return faults.map(({ index }) => rows[index] as UsageRow);
+        // Every place comes from `rows`.
+        return duplicatesOnly(connection.shown, error).map((place) => rows[place] as UsageRow);
       }
     });
   };
