@@ -3,21 +3,11 @@
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Prefix } from "@netfacts/address";
-import { coveringKeys, keysWithin, lineOfRow, prefixKey, prefixOfKey, rowId, uploadOfRow } from "../observation-keys.ts";
-import type {
-  BadLine,
-  ObservationRow,
-  ObservationStore,
-  RowSelector,
-  StoredRow,
-  UploadFormat,
-  UploadRecord,
-} from "../observation-repository.ts";
-import { uploadNumberMax } from "../observation-repository.ts";
+import { type BadLine, type ObservationStore, type UploadFormat, type UploadRecord, uploadNumberMax } from "../observation-repository.ts";
 import { StoreError } from "../store-error.ts";
 import type { Row, SqliteConnection } from "./connection.ts";
 import { checkKind, type FileKind, migrateFile, openOwnFile } from "./own-file.ts";
+import { SqliteObservationRows } from "./sqlite-observation-rows.ts";
 
 /** Name of the file in the folder of an installation. */
 export const observationsFile = "observations.sqlite";
@@ -63,9 +53,6 @@ const schema = `
   INSERT INTO state VALUES (0, 0);
 `;
 
-const insertSql = `
-  INSERT INTO observations (id, prefix, country, region, city, latitude, longitude, accuracy_km, observed_at, method)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 const progressSql = `
   UPDATE uploads SET updated_at = ?, stored_bytes = ?, checksum = ?, checksum_bytes = ?, lines = ?, rows = ?, bad = ?, bad_lines = ?, header = ?, complete = ?
   WHERE number = ? AND stored_bytes = ? AND lines = ? AND complete = ?`;
@@ -81,8 +68,6 @@ const writeSettings = `
   PRAGMA synchronous = NORMAL;
   PRAGMA cache_size = -32768;`;
 const logBytes = 64 << 20;
-
-const groupRows = 1_000;
 
 /**
  * Opens the file as `openOwnFile`, and migrates its schema. Threads and processes may have it open at the same time; only one writes at a time.
@@ -110,12 +95,13 @@ export function checkIsObservations(connection: SqliteConnection): void {
 }
 
 function storeOn(connection: SqliteConnection): ObservationStore {
+  const rows = new SqliteObservationRows(connection);
   const find = (id: string): UploadRecord | null => {
     const row = connection.get("SELECT * FROM uploads WHERE id = ?", id);
     return row === undefined ? null : toUpload(row);
   };
-  const changed = (rows: number): void => {
-    connection.run("UPDATE state SET revision = revision + 1, row_count = row_count + ?", rows);
+  const changed = (added: number): void => {
+    connection.run("UPDATE state SET revision = revision + 1, row_count = row_count + ?", added);
   };
   const numberOf = (sql: string): number | null => (connection.get(sql)?.value ?? null) as number | null;
 
@@ -152,9 +138,9 @@ function storeOn(connection: SqliteConnection): ObservationStore {
       return numberOf("SELECT count(*) AS value FROM uploads") ?? 0;
     },
 
-    async store(upload, rows, progress, at) {
+    async store(upload, stored, progress, at) {
       const store = (): boolean => {
-        const { offset, checksum, lines, rows: stored, bad, badLines, header, complete } = progress;
+        const { offset, checksum, lines, rows: good, bad, badLines, header, complete } = progress;
         const updated = connection.run(
           progressSql,
           at,
@@ -162,7 +148,7 @@ function storeOn(connection: SqliteConnection): ObservationStore {
           checksum,
           offset,
           lines,
-          stored,
+          good,
           bad,
           JSON.stringify(badLines),
           header,
@@ -173,8 +159,7 @@ function storeOn(connection: SqliteConnection): ObservationStore {
           upload.complete ? 1 : 0,
         );
         if (updated !== 1) return false;
-        let inserted = 0;
-        for (const row of rows) inserted += connection.run(insertSql, ...valuesOf(upload.number, row));
+        const inserted = rows.insert(upload.number, stored);
         if (inserted > 0) changed(inserted);
         return true;
       };
@@ -198,35 +183,19 @@ function storeOn(connection: SqliteConnection): ObservationStore {
     },
 
     async hasRows(number) {
-      const sql = "SELECT 1 FROM observations WHERE id BETWEEN ? AND ? LIMIT 1";
-      return connection.get(sql, rowId(number, 0), rowId(number + 1, 0) - 1) !== undefined;
+      return rows.hasAny(number);
     },
 
     async newest() {
-      return numberOf("SELECT max(observed_at) AS value FROM observations WHERE observed_at IS NOT NULL");
+      return rows.newest();
     },
 
-    async *all() {
-      for (let after = 0; ; ) {
-        const rows = connection.all("SELECT * FROM observations WHERE id > ? ORDER BY id LIMIT ?", after, groupRows);
-        if (rows.length > 0) yield rows.map(toRow);
-        if (rows.length < groupRows) return;
-        after = rows.at(-1)?.id as number;
-        await nextTurn();
-      }
-    },
-
-    async *about(prefix) {
-      for (const key of coveringKeys(prefix)) yield* groupsBetween(connection, key, key);
-      const { first, last } = keysWithin(prefix, true);
-      yield* groupsBetween(connection, first, last);
-    },
+    all: () => rows.all(),
+    about: (prefix) => rows.about(prefix),
 
     async remove(selector, limit) {
-      const { where, values } = whereOf(selector);
-      const sql = `DELETE FROM observations WHERE id IN (SELECT id FROM observations WHERE ${where} LIMIT ?)`;
       const removed = connection.transaction(() => {
-        const count = connection.run(sql, ...values, limit);
+        const count = rows.remove(selector, limit);
         if (count > 0) changed(-count);
         return count;
       });
@@ -237,59 +206,6 @@ function storeOn(connection: SqliteConnection): ObservationStore {
     async close() {
       connection.close();
     },
-  };
-}
-
-/** Rows whose prefix key lies between two keys, inclusive. */
-async function* groupsBetween(connection: SqliteConnection, first: string, last: string): AsyncGenerator<StoredRow[], void> {
-  let [key, id] = [first, 0];
-  for (;;) {
-    const rows = connection.all(
-      "SELECT * FROM observations WHERE (prefix, id) > (?, ?) AND prefix <= ? ORDER BY prefix, id LIMIT ?",
-      key,
-      id,
-      last,
-      groupRows,
-    );
-    if (rows.length > 0) yield rows.map(toRow);
-    const end = rows.at(-1);
-    if (end === undefined || rows.length < groupRows) return;
-    [key, id] = [end.prefix as string, end.id as number];
-    await nextTurn();
-  }
-}
-
-function whereOf(selector: RowSelector): { readonly where: string; readonly values: (string | number)[] } {
-  if ("within" in selector) {
-    const { first, last } = keysWithin(selector.within, false);
-    return { where: "prefix BETWEEN ? AND ?", values: [first, last] };
-  }
-  if ("fromUpload" in selector)
-    return { where: "id BETWEEN ? AND ?", values: [rowId(selector.fromUpload, 0), rowId(selector.toUpload + 1, 0) - 1] };
-  if ("observedBefore" in selector) return { where: "observed_at < ?", values: [selector.observedBefore] };
-  return { where: "observed_at IS NOT NULL ORDER BY observed_at", values: [] };
-}
-
-function valuesOf(upload: number, row: ObservationRow): (string | number | null)[] {
-  const { line, prefix, country, region, city, latitude, longitude, accuracyKm, observedAt, method } = row;
-  return [rowId(upload, line), prefixKey(prefix), country, region, city, latitude, longitude, accuracyKm, observedAt, method];
-}
-
-function toRow(row: Row): StoredRow {
-  const id = row.id as number;
-  const prefix: Prefix = prefixOfKey(row.prefix as string);
-  return {
-    upload: uploadOfRow(id),
-    line: lineOfRow(id),
-    prefix,
-    country: row.country as string | null,
-    region: row.region as string | null,
-    city: row.city as string | null,
-    latitude: row.latitude as number | null,
-    longitude: row.longitude as number | null,
-    accuracyKm: row.accuracy_km as number | null,
-    observedAt: row.observed_at as number | null,
-    method: row.method as string | null,
   };
 }
 
