@@ -1,23 +1,16 @@
 /** Snapshots in a folder: `objects/<sha256>`, `manifests/<id>.json`, and the lists of `FolderLists`. */
 
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isSnapshotId } from "@netfacts/contracts";
-import { encodeManifest, type Manifest, ManifestError, NewerManifestError } from "../manifest.ts";
+import { encodeManifest, type Manifest } from "../manifest.ts";
 import { FolderLists } from "./folder-lists.ts";
+import { KeptInFolder, namesIn } from "./kept-in-folder.ts";
 import { watchReadings } from "./pointer-watch.ts";
-import {
-  decideKept,
-  type NamedObjects,
-  namedObjects,
-  publicationTime,
-  type Retention,
-  retentionDefaults,
-  withPublication,
-} from "./retention.ts";
+import { decideKept, namedObjects, publicationTime, type Retention, retentionDefaults, withPublication } from "./retention.ts";
 import { PublicationConflictError, piecesOf, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
-import { holdsBytes, isLeftover, isMissing, readObject, writeWhole } from "./whole-file.ts";
+import { holdsBytes, isMissing, readObject, writeWhole } from "./whole-file.ts";
 
 /** Interval at which a watcher reads the pointer. */
 const watchIntervalMs = 500;
@@ -36,7 +29,6 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   const objects = join(folder, "objects");
   const manifests = join(folder, "manifests");
   const lists = new FolderLists(folder, manifests);
-  const listIn = (place: string): Promise<string[]> => readdir(place).catch(() => []);
   const statIn = (place: string, name: string) => stat(join(place, name)).catch(() => null);
 
   const readPointer = async (): Promise<SnapshotPointer | null> => {
@@ -60,41 +52,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     return manifest;
   };
 
-  /** The objects that a kept manifest names; null if it is damaged or missing, so that it does not block later publications. */
-  const namedByKept = async (id: string): Promise<NamedObjects | null> => {
-    try {
-      return namedObjects(await getManifest(id));
-    } catch (error) {
-      const { cause } = error as Error;
-      if (cause instanceof NewerManifestError) return namedObjects(cause);
-      if (isMissing(cause) || cause instanceof ManifestError) return null;
-      throw error;
-    }
-  };
-
-  /** The objects that any of these manifests names, if it can be read. */
-  const namedByFiles = async (files: readonly string[]): Promise<Set<string>> => {
-    const found = new Set<string>();
-    for (const file of files) {
-      const named = file.endsWith(".json") ? await namedByKept(file.slice(0, -".json".length)).catch(() => null) : null;
-      for (const { object } of named?.whole ?? []) found.add(object);
-    }
-    return found;
-  };
-
-  /**
-   * Removes manifests that are not kept, and objects that no kept manifest needs.
-   *
-   * @param isAlone  nobody else stores anything now: objects that no manifest names, and leftovers of crashes, are removed too.
-   */
-  const removeUnkept = async (ids: readonly string[], named: ReadonlySet<string>, isAlone: boolean): Promise<void> => {
-    const keptFiles = new Set(ids.map((id) => `${id}.json`));
-    const unkept = (await readdir(manifests)).filter((file) => !keptFiles.has(file));
-    const spare = isAlone ? await listIn(objects) : await namedByFiles(unkept);
-    for (const file of unkept) await rm(join(manifests, file));
-    for (const file of spare) if (!named.has(file)) await rm(join(objects, file), { force: true });
-    if (isAlone) for (const file of await readdir(folder)) if (isLeftover(file)) await rm(join(folder, file));
-  };
+  const kept = new KeptInFolder(folder, { objects, manifests }, getManifest);
 
   return {
     async putObject(bytes) {
@@ -110,7 +68,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
     getObject: (digest, bytes) => readObject(join(objects, digest), digest, bytes),
 
     async objectsMark() {
-      const names = (await listIn(objects)).sort();
+      const names = (await namesIn(objects)).sort();
       const marks = await Promise.all(
         names.map(async (name) => {
           const there = await statIn(objects, name);
@@ -132,15 +90,15 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       await writeWhole(manifests, `${id}.json`, [encodeManifest(manifest)]);
       const whole = [...(await lists.publishedIds()).filter((other) => other !== id), id];
       const publications = withPublication(published, { id, at: publicationTime(clock.now()) });
-      const kept = await decideKept({ publications, whole, active: id }, retention, namedByKept);
-      await lists.write({ ...kept, current: id, takenBack });
+      const keeps = await decideKept({ publications, whole, active: id }, retention, (other) => kept.namedBy(other));
+      await lists.write({ ...keeps, current: id, takenBack });
       // The snapshot is already published. Files that cannot be removed cost disk space, and the next publication tries again.
-      await removeUnkept([...kept.whole, ...kept.publications.map((each) => each.id)], kept.objects, isAlone).catch(() => {});
+      await kept.removeOthers([...keeps.whole, ...keeps.publications.map((each) => each.id)], keeps.objects, isAlone).catch(() => {});
     },
 
     async discardUnpublished() {
       // List the objects first: one that is stored from now on may belong to a publication that is not in the lists yet.
-      const stored = await listIn(objects);
+      const stored = await namesIn(objects);
       const published = { publications: await lists.publications(), whole: await lists.publishedIds(), active: null };
       const { objects: named } = await decideKept(published, null, async (id) => namedObjects(await getManifest(id)));
       for (const file of stored) if (!named.has(file)) await rm(join(objects, file), { force: true });
@@ -161,12 +119,12 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
     async list() {
       const ids = await lists.publishedIds();
-      const present = new Set(await listIn(manifests));
+      const present = new Set(await namesIn(manifests));
       return ids.filter((id) => present.has(`${id}.json`));
     },
 
     async publications() {
-      const present = new Set(await listIn(manifests));
+      const present = new Set(await namesIn(manifests));
       return (await lists.publications()).filter(({ id }) => present.has(`${id}.json`));
     },
 
