@@ -4,6 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Manifest, ManifestError, NewerManifestError } from "../manifest.ts";
 import { type NamedObjects, namedObjects } from "./retention.ts";
+import { SnapshotError } from "./snapshot-store.ts";
 import { isLeftover, isMissing } from "./whole-file.ts";
 
 /** Names of the files in a folder; none if it cannot be read. */
@@ -33,7 +34,9 @@ export class KeptInFolder {
     } catch (error) {
       const { cause } = error as Error;
       if (cause instanceof NewerManifestError) return namedObjects(cause);
-      if (isMissing(cause) || cause instanceof ManifestError) return null;
+      // Without a cause, the system gave the file, and it is not the manifest of this snapshot.
+      const isDamaged = error instanceof SnapshotError && (cause === undefined || cause instanceof ManifestError);
+      if (isDamaged || (cause !== undefined && isMissing(cause))) return null;
       throw error;
     }
   }

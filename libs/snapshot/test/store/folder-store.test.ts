@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, unlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
@@ -127,6 +127,18 @@ describe("a folder after a crash", () => {
       const fourth = await publishNumber(store, 4);
       expect(await store.list()).toEqual([third.id, fourth.id]);
       await expect(loadSnapshot(store, third)).resolves.toBeDefined();
+    });
+  });
+
+  test("nor does the manifest of another snapshot in its place", async () => {
+    await inFolder(async (folder) => {
+      const store = openFolderStore(folder);
+      const [first, second] = [await publishNumber(store, 1), await publishNumber(store, 2)];
+      await copyFile(join(folder, "manifests", `${second.id}.json`), join(folder, "manifests", `${first.id}.json`));
+      await expect(store.getManifest(first.id)).rejects.toThrow(`${first.id}.json: contains the manifest of ${second.id}`);
+      const third = await publishNumber(store, 3);
+      expect(await store.currentId()).toBe(third.id);
+      await expect(loadSnapshot(store, second)).resolves.toBeDefined();
     });
   });
 
