@@ -126,7 +126,7 @@ export function decodeColumns<S extends ColumnSpec>(
   for (let index = 0; index < count; index++) {
     const entry = headerBytes + index * columnEntryBytes;
     const name = view.toString("latin1", entry, entry + columnNameBytes).replace(/\0+$/, "");
-    const type = format.columns[name];
+    const type = Object.hasOwn(format.columns, name) ? format.columns[name] : undefined;
     if (type === undefined) continue;
     const code = view.readUInt32LE(entry + columnNameBytes);
     const offset = view.readUInt32LE(entry + columnNameBytes + 4);

@@ -157,9 +157,13 @@ describe("a section object", () => {
     expect(() => decodeColumns(format, foreign)).toThrow('section test: the object is a section "other"');
   });
 
-  test("may have columns that this reader does not know", () => {
-    const { empty: _, ...known } = columns;
-    const read = decodeColumns({ kind: "test", version: 1, columns: known }, object);
+  test.each(["empty", "constructor"])("may have columns that this reader does not know: %s", (name) => {
+    const { empty, ...known } = columns;
+    const written = encodeColumns(
+      { kind: "test", version: 1, columns: { ...known, [name]: empty } },
+      { ...content, [name]: content.empty },
+    );
+    const read = decodeColumns({ kind: "test", version: 1, columns: known }, written);
     expect(Object.keys(read)).toEqual(["small", "middle", "large"]);
   });
 

@@ -7,9 +7,14 @@ import { type NamedObjects, namedObjects } from "./retention.ts";
 import { SnapshotError } from "./snapshot-store.ts";
 import { isLeftover, isMissing } from "./whole-file.ts";
 
-/** Names of the files in a folder; none if it cannot be read. */
-export function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch(() => []);
+/** Names of the files in a folder; none if it is missing. @throws SnapshotError if it cannot be read */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (cause) {
+    if (isMissing(cause)) return [];
+    throw new SnapshotError(`${folder}: ${(cause as Error).message}`, { cause });
+  }
 }
 
 export class KeptInFolder {

@@ -52,6 +52,17 @@ test("what was read is freed when nobody refers to it, though the process does n
   });
 });
 
+test("a folder that cannot be read is not taken for an empty one", async () => {
+  await inFolder(async (folder) => {
+    const store = openFolderStore(folder);
+    await publishNumber(store, 1);
+    const manifests = join(folder, "manifests");
+    await rm(manifests, { recursive: true });
+    await writeFile(manifests, "");
+    for (const list of [store.list(), store.publications()]) await expect(list).rejects.toThrow(`${manifests}: ENOTDIR: not a directory`);
+  });
+});
+
 describe("a folder after a crash", () => {
   test("temporary files that were left behind are no objects, and go with the next publication", async () => {
     await inFolder(async (folder) => {
