@@ -32,7 +32,7 @@ export const podConfigSchema = Type.Object({
     minimum: 0,
     maximum: 65_536,
     description:
-      "Memory that replaced snapshots may take, in MiB beyond as much as the one in service takes; the ones that were replaced first are dropped early, but for the last one",
+      "Memory that replaced snapshots may take, in MiB beyond as much as the one in service takes; above that, the oldest are dropped early, but never the newest",
   }),
   POD_NAME: Type.String({ default: "", description: "Unique name of this process; if empty, the host name and the process id" }),
   ...ipv4IndexConfig,

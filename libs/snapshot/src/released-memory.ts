@@ -65,7 +65,7 @@ export class ReleasedMemory {
 
   /**
    * Makes V8 free unused memory beside other work, if more than 32 MiB are watched and not `used`. An idle process would otherwise
-   * keep it for hours.
+   * keep it until it needs memory for something else.
    */
   collectSoon(used: number): void {
     if (this.#bytes - used > droppedMax) collectInSteps();
