@@ -123,8 +123,12 @@ test("a disk that is full while it serves refuses with a reason, and is forgotte
   await until(async () => (await readiness()) !== "ready\n", patient);
   // SQLite calls the limit that stands for a full disk an I/O error.
   expect(await readiness()).toMatch(/^not ready\nstore .*store\.sqlite: (database or disk is full|disk I\/O error); .*\n$/);
+  const available = async () =>
+    /^netfacts_store_available\S* (\d)$/m.exec(await (await fetch(`${standalone.operationsUrl}/metrics`)).text())?.[1];
+  expect(await available()).toBe("0");
   expect(limitFiles(standalone.pid, "unlimited")).toBe(true);
   await until(async () => (await readiness()) === "ready\n", patient);
+  expect(await available()).toBe("1");
   await until(async () => (await ask()).status === 200, patient);
   // The log goes on, too.
   await ask();

@@ -41,7 +41,7 @@ import { WhoisServer } from "./whois/whois-server.ts";
 
 export { type GatewayConfig, gatewayConfig, gatewayConfigSchema, loadGatewayConfig, loadStoreConfig } from "./config.ts";
 export { listenPlaces } from "./listen-places.ts";
-export { watchStore } from "./store-watch.ts";
+export { storeAvailability, watchStore } from "./store-watch.ts";
 
 export interface GatewayDeps {
   readonly config: GatewayConfig;

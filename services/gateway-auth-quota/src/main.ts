@@ -13,7 +13,7 @@ await runMain(async () => {
   const { buildApp, listenPlaces, loadGatewayConfig, loadStoreConfig } = await import("./app.ts");
   const { collectBuffersYoung } = await import("./collections.ts");
   const { Readiness } = await import("./readiness.ts");
-  const { watchStore } = await import("./store-watch.ts");
+  const { storeAvailability, watchStore } = await import("./store-watch.ts");
 
   collectBuffersYoung();
   await runService({
@@ -31,7 +31,7 @@ await runMain(async () => {
       const { config, log, metrics, stopping, explain, onStop } = context;
       const messaging = await openBus(service, config.bus, context);
       // Register the metric only now, so that it has no series before the database is asked.
-      const storeAnswers = metrics.gauge({ name: "netfacts_store_available", help: "1 while the database answers this gateway" });
+      const storeAnswers = storeAvailability(metrics);
       storeAnswers.set({}, 0);
       const store = await openMongoStore(config.store.MONGODB_URI, {
         appName: service,

@@ -1,6 +1,6 @@
 /** Asks the store at intervals whether it is available: a gateway without requests would not notice. */
 
-import type { Gauge } from "@netfacts/runtime";
+import type { Gauge, Metrics } from "@netfacts/runtime";
 import type { LimitRepository } from "@netfacts/storage";
 import type { GatewayConfig } from "./config.ts";
 import type { RequestLog } from "./edge/observe.ts";
@@ -22,7 +22,7 @@ export interface StoreWatchDeps {
  * Time without the store after which a gateway is not ready, in ms. The units that it holds last for up to 15 s. If the operator allows debt,
  * it answers requests for as long as cached keys are valid.
  */
-export function storeLostMs(config: Pick<GatewayConfig, "LIMITS_DEBT_MAX" | "KEY_CACHE_AWAY_MS">): number {
+function storeLostMs(config: Pick<GatewayConfig, "LIMITS_DEBT_MAX" | "KEY_CACHE_AWAY_MS">): number {
   const bridgedMs = defaultLimiterSettings.bridgeSeconds * 1_000;
   return config.LIMITS_DEBT_MAX > 0 ? Math.max(bridgedMs, config.KEY_CACHE_AWAY_MS) : bridgedMs;
 }
@@ -71,6 +71,11 @@ export class StoreWatch {
       this.#isAsking = false;
     }
   }
+}
+
+/** Registers the metric that the watch sets. It has no series before it is set. */
+export function storeAvailability(metrics: Metrics): Gauge {
+  return metrics.gauge({ name: "netfacts_store_available", help: "1 while the database answers this gateway" });
 }
 
 /** The watch of a gateway: its readiness, with the reason, its log and `netfacts_store_available`. */

@@ -1,7 +1,13 @@
 /** All services in one process: in-process messaging, SQLite, snapshots in a folder. */
 
 import { buildApp as buildAsnPrefix } from "@netfacts/asn-prefix/app";
-import { buildApp as buildGateway, type Gateway, type GatewayConfig, watchStore } from "@netfacts/gateway-auth-quota/app";
+import {
+  buildApp as buildGateway,
+  type Gateway,
+  type GatewayConfig,
+  storeAvailability,
+  watchStore,
+} from "@netfacts/gateway-auth-quota/app";
 import { buildApp as buildIpRouting } from "@netfacts/ip-routing/app";
 import { createInProcessMessaging } from "@netfacts/messaging";
 import { PastThread, pastEvents, snapshotEvents } from "@netfacts/pod";
@@ -76,7 +82,7 @@ export async function buildApp(deps: StandaloneDeps): Promise<Standalone> {
   const gatewayLog = deps.log("gateway-auth-quota");
   const gatewayMetrics = createMetrics("gateway-auth-quota");
   const gateway = await buildGateway({ config: deps.gateway, messaging, store, log: gatewayLog, metrics: gatewayMetrics, clock });
-  const available = gatewayMetrics.gauge({ name: "netfacts_store_available", help: "1 while the database answers this gateway" });
+  const available = storeAvailability(gatewayMetrics);
   available.set({}, 1);
   let storeFault: string | null = null;
   const storeWatch = watchStore(store.limits, deps.gateway, {

@@ -150,8 +150,7 @@ function checkPlaces({ own, gateway }: Settings): Promise<void> {
   ]);
 }
 
-/** Serves metrics and health. @returns the URL */
-/** @param missing  why the process is not ready; null: it is, unless it stops. */
+/** Serves metrics and health. @param missing  why the process is not ready; null: it is, unless it stops. @returns the URL */
 async function openOperations({ settings: { own }, closing }: Starting, missing: () => string | null): Promise<string> {
   const metrics = createMetrics("standalone");
   measureProcess(metrics);
