@@ -7,8 +7,11 @@ import { stateWords, type Validity, type Vrp, validateOrigin } from "@netfacts/r
 import { type Generation, secondsTimestamp } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
 
-/** A VRP that expires within this time after the section's `as_of` gets the note `expires_soon`. */
-export const expiresSoonSeconds = 24 * 3600;
+/**
+ * A VRP that expires within this time after the section's `as_of` gets the note `expires_soon`. With the default interval, data may be this old before the
+ * next version is in service. Half of all VRPs expire within a day (docs/design/semantics.md#rpki).
+ */
+const expiresSoonSeconds = 2 * 3600;
 
 /**
  * Most covering VRPs that a verdict, or `covering` of a prefix, shows: four times as many as cover any prefix in real data. The holder of a prefix

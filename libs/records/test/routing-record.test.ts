@@ -181,11 +181,18 @@ describe("the notes of a verdict", () => {
     expect(notes("19.0.0.1")).toEqual(["no_vrp_for_origin", "only_as0_covers"]);
   });
 
-  test("a VRP that ends within 24 hours of the section's time expires soon, and later has expired", () => {
-    expect(notes("193.0.0.1")).toEqual([]);
-    expect(notes("18.0.0.1")).toEqual(["expires_soon", "max_length_loose"]);
+  test("a VRP that has expired", () => {
     expect(notes("21.0.0.1")).toEqual(["expired"]);
-    expect(notes("21.0.0.1", Date.parse(madeAsOf))).toEqual(["expires_soon"]);
+    expect(notes("18.0.0.1")).toEqual(["expires_soon", "max_length_loose"]);
+  });
+
+  test("a VRP that expires within 2 hours of the section's time, and not one that expires later", () => {
+    const expiring = (afterSeconds: number) => {
+      const expiresAt = Date.parse(madeAsOf) / 1_000 + afterSeconds;
+      const made = madeGeneration({ ...world, vrps: madeVrps([{ prefix: "193.0.0.0/21", asn: 3333, expiresAt }]) });
+      return ask(made, Date.parse(madeAsOf)).routing("193.0.0.1").origins[0]?.rpki.notes;
+    };
+    expect([60, 7_200, 7_201, 86_400].map(expiring)).toEqual([["expires_soon"], ["expires_soon"], [], []]);
   });
 
   test("an AS_SET", () => {

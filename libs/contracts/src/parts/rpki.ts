@@ -53,7 +53,7 @@ export const OriginValidation = record({
   ),
   notes: member(
     Type.Array(oneOf(rpkiNotes)),
-    "Additional findings. `max_length_loose`: a forged-origin sub-prefix would be valid (RFC 9319). `expires_soon`: expires within 24 hours of the time of the data.",
+    "Additional findings. `max_length_loose`: a forged-origin sub-prefix would be valid (RFC 9319). `expires_soon`: expires within 2 hours of the time of the data.",
   ),
 });
 export type OriginValidation = Static<typeof OriginValidation>;
