@@ -6,6 +6,28 @@ import { echoPath } from "../edge/echo.ts";
 
 const dataRoot = "/api/v1/";
 
+/** Words of other services for a route. */
+const otherWords: ReadonlyMap<string, string> = new Map([
+  ["rdns", "reverse-dns"],
+  ["ptr", "reverse-dns"],
+  ["roa", "vrps"],
+  ["roas", "vrps"],
+  ["network", "prefix"],
+  ["cidr", "prefix"],
+]);
+
+/** Paths below a record where other services have a part of it, by the word of the record and that of the part; `*` is the subject. */
+const partPaths: ReadonlyMap<string, string> = new Map([
+  ["asn/prefixes", "asn/*?fields=prefixes"],
+  ["asn/neighbours", "asn/*?fields=neighbours"],
+  ["asn/neighbors", "asn/*?fields=neighbours"],
+  ["asn/peers", "asn/*?fields=neighbours"],
+  ["asn/vrps", "vrps/*"],
+  ["asn/changes", "changes/*"],
+  ["ip/routing", "routing/*"],
+  ["ip/reverse-dns", "reverse-dns/*"],
+]);
+
 export class PathsMeant {
   readonly #routes: readonly RegExp[];
   /** The words below `/api/v1/`: `ip`, `reverse-dns`. */
@@ -28,7 +50,7 @@ export class PathsMeant {
     if (!/^[A-Za-z0-9\-._:/]+$/.test(path) || echoPath(path) !== path) return null;
     const plain = path.replaceAll(/\/{2,}/g, "/").replace(/(.)\/+$/, "$1");
     for (const meant of [plain, this.#respelt(plain)]) {
-      const found = prefixPath(meant) ?? validityPath(meant) ?? subjectPath(meant) ?? meant;
+      const found = prefixPath(meant) ?? validityPath(meant) ?? partPath(meant) ?? subjectPath(meant) ?? meant;
       const [route = ""] = found.split("?", 1);
       if (found !== path && this.#routes.some((known) => known.test(route))) return found;
     }
@@ -39,7 +61,7 @@ export class PathsMeant {
   #respelt(path: string): string {
     const [, word, rest] = /^\/(?:(?:api\/)?v\d\/|api\/)?([^/]+)(\/.*)?$/i.exec(path) ?? [];
     if (word === undefined) return path;
-    return `${dataRoot}${nearestWord(word, this.#words) ?? word}${rest ?? ""}`;
+    return `${dataRoot}${otherWords.get(word.toLowerCase()) ?? nearestWord(word, this.#words) ?? word}${rest ?? ""}`;
   }
 }
 
@@ -57,10 +79,21 @@ function validityPath(path: string): string | null {
   return prefix === null || parseAsn(origin) === null ? null : `${dataRoot}validity?asn=${origin}&prefix=${prefix}`;
 }
 
-/** Of an address or an AS that is the whole path: `/193.0.6.139`, `/AS3333`; null for anything else. */
+/** Of a part of the record of an AS or an address: `/api/v1/asn/3333/prefixes`; null for anything else. */
+function partPath(path: string): string | null {
+  const [, record = "", subject = "", part = ""] = /^\/api\/v1\/(asn|ip)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  if ((record === "asn" ? parseAsn(subject) : parseAddress(subject)) === null) return null;
+  const found = partPaths.get(`${record}/${otherWords.get(part) ?? part}`);
+  return found === undefined ? null : `${dataRoot}${found.replace("*", subject)}`;
+}
+
+/** Of an address, a prefix or an AS that is the whole path: `/193.0.6.139`, `/AS3333`; null for anything else. */
 function subjectPath(path: string): string | null {
-  const subject = path.slice(1);
+  const subject = path.slice(path.startsWith(dataRoot) ? dataRoot.length : 1);
   if (parseAddress(subject) !== null) return `${dataRoot}ip/${subject}`;
+  const [, network = "", length = ""] = /^([^/]+)\/(\d+)$/.exec(subject) ?? [];
+  const prefix = prefixOf(network, length);
+  if (prefix !== null) return `${dataRoot}prefix/${prefix}`;
   return /^as\d+$/i.test(subject) && parseAsn(subject) !== null ? `${dataRoot}asn/${subject}` : null;
 }
 
