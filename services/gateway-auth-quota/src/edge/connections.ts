@@ -8,6 +8,7 @@ import { type Share, Shares } from "@netfacts/messaging";
 import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import type { CallerTurns } from "./caller-turns.ts";
+import type { Cors } from "./cors.ts";
 import { echoPath } from "./echo.ts";
 import { callEvenly } from "./even-calls.ts";
 import type { HeldBack, KeylessGate } from "./keyless-gate.ts";
@@ -39,6 +40,7 @@ export interface ConnectionOptions {
   readonly errorDocsBase: string;
   /** Headers of every answer. */
   readonly fixedHeaders: Readonly<Record<string, string>>;
+  readonly cors: Pick<Cors, "ofRefusal" | "ofUnreadable">;
   readonly metrics: GatewayMetrics;
   readonly log: RequestLog;
   readonly clock: { now(): number };
@@ -522,15 +524,19 @@ export class Connections {
   }
 
   #problem(detail: string, { url = "/", headers }: IncomingMessage) {
-    const { fixedHeaders, errorDocsBase, clock } = this.#options;
+    const { fixedHeaders, cors, errorDocsBase, clock } = this.#options;
     const problem = new ProblemError("temporarily_overloaded", { detail });
     const place = { instance: echoPath(url), requestId: requestIdOf(headers["x-request-id"], clock.now()), errorDocsBase };
-    return { headers: { ...fixedHeaders, ...problemHeaders(problem, place) }, body: JSON.stringify(problemBody(problem, place)) };
+    return {
+      headers: { ...fixedHeaders, ...cors.ofRefusal(headers.origin), ...problemHeaders(problem, place) },
+      body: JSON.stringify(problemBody(problem, place)),
+    };
   }
 
   /** Before any request was read. */
   #problemText(detail: string): string {
-    const { fixedHeaders, errorDocsBase, clock } = this.#options;
+    const { errorDocsBase, cors, clock } = this.#options;
+    const fixedHeaders = { ...this.#options.fixedHeaders, ...cors.ofUnreadable };
     const now = clock.now();
     const place = { instance: "/", requestId: newRequestId(now), errorDocsBase };
     return problemText(new ProblemError("temporarily_overloaded", { detail }), place, { fixedHeaders, now });

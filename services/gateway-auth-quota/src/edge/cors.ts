@@ -35,6 +35,10 @@ export interface Cors {
    * @returns whether the request was a preflight, and is answered.
    */
   allow(request: FastifyRequest, reply: FastifyReply): boolean;
+  /** The headers of a refusal that no route writes, for a request of this origin; undefined: it has none. */
+  ofRefusal(origin: string | undefined): Readonly<Record<string, string>>;
+  /** As `ofRefusal`, for a request that could not be read. An origin is named only if it is the only one that may read. */
+  readonly ofUnreadable: Readonly<Record<string, string>>;
   /** Whether answers depend on the origin of the request. */
   readonly varies: boolean;
   /** Adds `Origin` to `Vary` if answers depend on the origin. */
@@ -43,17 +47,22 @@ export interface Cors {
 
 export function createCors(origins: CorsOrigins): Cors {
   const varies = origins !== "*" && origins.length > 0;
+  /** Null: the origin may not read. */
+  const readableBy = (origin: string | undefined) => {
+    if (origin === undefined || !isAllowed(origins, origin)) return null;
+    const allowed = origins === "*" ? "*" : origin;
+    return { "access-control-allow-origin": allowed, "access-control-expose-headers": exposedHeaders, "timing-allow-origin": allowed };
+  };
+  const ofRefusal = (origin: string | undefined) => ({ ...readableBy(origin), ...(varies ? { vary: "Origin" } : {}) });
+  const only = origins === "*" || origins.length === 1 ? origins[0] : undefined;
   return {
     varies,
+    ofRefusal,
+    ofUnreadable: ofRefusal(only),
     allow({ method, headers }, reply) {
-      const { origin } = headers;
-      if (origin === undefined || !isAllowed(origins, origin)) return false;
-      const allowed = origins === "*" ? "*" : origin;
-      reply.headers({
-        "access-control-allow-origin": allowed,
-        "access-control-expose-headers": exposedHeaders,
-        "timing-allow-origin": allowed,
-      });
+      const readable = readableBy(headers.origin);
+      if (readable === null) return false;
+      reply.headers(readable);
       if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return false;
       const preflight = {
         "access-control-allow-methods": allowedMethods,

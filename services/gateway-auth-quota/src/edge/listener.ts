@@ -56,7 +56,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
   const { fixedHeaders } = problems;
   const cors = createCors(corsOrigins);
   const observe = requestObserver(log, metrics);
-  const refuse = clientErrorHandler(problems);
+  const refuse = clientErrorHandler({ ...problems, fixedHeaders: { ...fixedHeaders, ...cors.ofUnreadable } });
   const app = Fastify({
     logger: false,
     // `trusted-proxies.ts` reads the address of the client.
@@ -125,6 +125,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
     isShared: (peer) => isTrustedPeer(peer, trust),
     errorDocsBase: config.ERROR_DOCS_BASE,
     fixedHeaders,
+    cors,
     metrics,
     log,
     clock,

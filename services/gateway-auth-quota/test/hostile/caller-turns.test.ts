@@ -7,6 +7,7 @@ import { afterEach, expect, test } from "@jest/globals";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
 import { CallerTurns } from "../../src/edge/caller-turns.ts";
 import { Connections } from "../../src/edge/connections.ts";
+import { createCors } from "../../src/edge/cors.ts";
 import type { KeylessGate } from "../../src/edge/keyless-gate.ts";
 import { createGatewayMetrics } from "../../src/metrics.ts";
 
@@ -49,6 +50,7 @@ async function startServer(answer: RequestListener, keyless: KeylessGate | null 
     bucketOf: () => null,
     errorDocsBase: "",
     fixedHeaders: {},
+    cors: createCors([]),
     metrics: createGatewayMetrics(createMetrics("test", createRegistry())),
     log: { info() {}, warn() {}, error() {} },
     clock: { now: () => Date.now() },

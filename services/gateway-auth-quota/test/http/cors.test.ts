@@ -1,8 +1,9 @@
 /** Cross-origin requests from browsers, and the headers that tell browsers what not to do. */
 
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Harness, startGateway } from "../support/gateway.ts";
 import { expectProblem } from "../support/provokes.ts";
+import { exchange } from "../support/raw.ts";
 
 const url = "/api/v1/ip/193.0.6.139";
 const app = "https://app.example.com";
@@ -135,4 +136,52 @@ test("any origin, where that is configured, and then caches need not know", asyn
   await harness.stop();
   expect(headers["access-control-allow-origin"]).toBe("*");
   expect(answer.status).toBe(204);
+});
+
+describe("refusals before the request reaches a route", () => {
+  let harness: Harness;
+  afterEach(() => harness.stop());
+
+  /** Refuses the head of a request as too large, and one as malformed. */
+  const unreadable = async (origins: "*" | string[]) => {
+    harness = await startGateway({ config: { CORS_ORIGINS: origins, HEADER_BYTES_MAX: 8_192 } });
+    const base = await harness.gateway.listen();
+    const heads = [`GET /${"a".repeat(9_000)} HTTP/1.1`, "GET / HTTP/7"];
+    const answers = await Promise.all(heads.map((head) => exchange(base, `${head}\r\nHost: x\r\nOrigin: ${app}\r\n\r\n`)));
+    return answers.map(([answer]) => [answer?.status, answer?.headers["access-control-allow-origin"], answer?.headers.vary]);
+  };
+
+  test("an unreadable request, where any origin may read", async () => {
+    expect(await unreadable("*")).toEqual([
+      [431, "*", undefined],
+      [400, "*", undefined],
+    ]);
+  });
+
+  test("an unreadable request, where one origin may read", async () => {
+    expect(await unreadable([app])).toEqual([
+      [431, app, "Origin"],
+      [400, app, "Origin"],
+    ]);
+  });
+
+  test("an unreadable request: which of several origins asks is unknown", async () => {
+    expect(await unreadable([app, "https://other.example"])).toEqual([
+      [431, undefined, "Origin"],
+      [400, undefined, "Origin"],
+    ]);
+  });
+
+  test("a request without a key that is one too many", async () => {
+    harness = await startGateway({ config: { CORS_ORIGINS: [app, "https://other.example"], KEYLESS_PER_SECOND_MAX: 1 } });
+    const base = await harness.gateway.listen();
+    const ask = async (origin: string) => {
+      for (;;) {
+        const { status, headers } = await fetch(`${base}/api/v1/status`, { headers: { origin } });
+        if (status === 503) return [headers.get("access-control-allow-origin"), headers.get("vary")];
+      }
+    };
+    expect(await ask(app)).toEqual([app, "Origin"]);
+    expect(await ask("https://evil.example")).toEqual([null, "Origin"]);
+  });
 });
