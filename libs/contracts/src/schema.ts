@@ -78,7 +78,7 @@ export const AsnNotation = Type.String({ pattern: `^([Aa][Ss])?(${upTo4294967295
 /** A prefix in CIDR notation. A pattern cannot detect host bits. */
 export const PrefixText = Type.String({ format: "ip-prefix" });
 
-/** A list of words in one parameter, separated by commas, each once. */
+/** A list of words, each once. */
 export function wordsOf<const T extends readonly string[]>(values: T) {
   return Type.Array(oneOf(values), { minItems: 1, uniqueItems: true });
 }

@@ -55,7 +55,7 @@ export const routing = operation({
         {
           name: "include",
           in: "query",
-          description: "Optional parts, separated by commas, each at most once: `more_specifics`, `upstreams`.",
+          description: "Optional parts, separated by commas or as repeated parameters, each at most once: `more_specifics`, `upstreams`.",
           schema: wordsOf(["more_specifics", "upstreams"]),
           examples: ["more_specifics,upstreams", "upstreams"],
         },

@@ -20,7 +20,7 @@ function shape(op: LookupName, lists: boolean): RouteParameter[] {
     {
       name: "fields",
       in: "query",
-      description: `Top-level members to return, separated by commas, each at most once. \`meta\` is returned too, unless \`meta=false\`. Available: ${members.map((name) => `\`${name}\``).join(", ")}.`,
+      description: `Top-level members to return, separated by commas or as repeated parameters, each at most once. \`meta\` is returned too, unless \`meta=false\`. Available: ${members.map((name) => `\`${name}\``).join(", ")}.`,
       schema: wordsOf(members),
       examples: [members.slice(0, 2).join(",")],
     },

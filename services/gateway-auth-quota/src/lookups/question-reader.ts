@@ -27,7 +27,7 @@ const unknownMax = 16;
 /** A parameter separates its words by commas; an item of a batch has a JSON list. */
 type ListForm = "a comma-separated list" | "a list";
 
-/** Parameters with several words. Many programs send each word in a parameter of its own. */
+/** Parameters with several words. Each word may be in a parameter of its own, as many libraries and generated clients write lists. */
 const listParameters: ReadonlySet<string> = new Set(["fields", "include"]);
 
 /** Decoders put it in place of bytes that are not UTF-8. A caller may also have sent it. */
@@ -49,7 +49,7 @@ export class QuestionReader {
   /**
    * @param path   decoded path parameters.
    * @param search raw query string, without `?`.
-   * @param known  the query parameters of the route; any other is a fault, and so is a second one of a name.
+   * @param known  the query parameters of the route; any other is a fault, and so is a second one of a name that has no list.
    * @param listForm the form in which the caller wrote lists, for the text of a fault.
    */
   constructor(
@@ -70,10 +70,12 @@ export class QuestionReader {
     for (const [name, value] of new URLSearchParams(search)) {
       if (!this.#known.includes(name)) {
         if (!reported.has(name) && ++unknown <= unknownMax) this.#unknownParameter(name);
+      } else if (reported.has(name) && listParameters.has(name)) {
+        this.#query.set(name, `${this.#query.get(name)},${value}`);
       } else if (reported.has(name)) {
         if (repeated.has(name)) continue;
         repeated.add(name);
-        const message = `appears more than once${listParameters.has(name) ? "; separate its values by commas in one parameter" : ""}`;
+        const message = "appears more than once";
         this.#add(`query.${name}`, "invalid_parameter", message, null, `Parameter ${name} ${message}.`);
       } else {
         this.#query.set(name, value);

@@ -115,11 +115,9 @@ describe("query parameters", () => {
   });
 
   test.each([
-    ["/api/v1/ip/193.0.6.139?fields=ip&fields=rpki", "appears more than once; separate its values by commas in one parameter"],
-    [
-      "/api/v1/routing/193.0.6.139?include=upstreams&include=more_specifics",
-      "appears more than once; separate its values by commas in one parameter",
-    ],
+    ["/api/v1/routing/193.0.6.139?include=upstreams&include=upstreams", expect.stringContaining("each at most once")],
+    ["/api/v1/routing/193.0.6.139?include=upstreams&include=", expect.stringContaining("each at most once")],
+    ["/api/v1/routing/193.0.6.139?meta=true&meta=true", "appears more than once"],
     ["/api/v1/routing/193.0.6.139?limit=1&limit=2", "appears more than once"],
   ])("%s %s", async (path, message) => {
     expect(expectProblem(await harness.get(path), "invalid_parameter").errors).toEqual([expect.objectContaining({ message })]);

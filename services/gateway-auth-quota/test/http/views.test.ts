@@ -85,6 +85,14 @@ test("fields reach the service in the record's order, and meta is no wish of its
   expect(view).toEqual({ fields: ["asn", "prefixes"], format: "json", page: null, meta: true });
 });
 
+test("members of repeated parameters are those of one with commas, with the same tag", async () => {
+  const { view, answer } = await shown("/api/v1/asn/3333?fields=prefixes&limit=7&fields=asn,name");
+  expect(view?.fields).toEqual(["asn", "name", "prefixes"]);
+  expect(answer.headers.etag).toBe((await harness.get("/api/v1/asn/3333?fields=asn,name,prefixes&limit=7")).headers.etag);
+  const included = await shown("/api/v1/routing/193.0.6.139?include=upstreams&include=more_specifics");
+  expect(included.answer.status).toBe(200);
+});
+
 test("meta=false reaches the service, and only for JSON", async () => {
   expect((await shown("/api/v1/asn/3333?meta=false")).view).toEqual({ fields: null, format: "json", page: null, meta: false });
   expect((await shown("/api/v1/asn/3333?meta=true")).view?.meta).toBe(true);
