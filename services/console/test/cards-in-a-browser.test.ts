@@ -301,7 +301,7 @@ inBrowser("names of neighbours in capitals fit into the drawing, with their shar
 
 inBrowser("an AS without neighbours has no drawing, and the reason", async () => {
   for (const [neighbours, reason] of [
-    [null, "unknown: the loaded routes do not tell paths"],
+    [null, "unknown: the loaded routes have no paths"],
     [
       { method: "observed-paths", counts: { left: 0, right: 0, uncertain: 0 }, items: [], next_cursor: null },
       "No neighbour was seen in paths.",
@@ -431,7 +431,7 @@ inBrowser("a location is a circle on a map without a request to anybody else, an
   expect(requests.filter((request) => !request.startsWith(`${site.url}/`))).toEqual([]);
   expect(await card.locator("svg").getAttribute("aria-label")).toBe("Map: 52.37° N, 4.9° E, within 10 km");
   const text = (await card.textContent()) ?? "";
-  expect(text).toContain("That this is right is very likely (93%).");
+  expect(text).toContain("Confidence that this is right: very likely (93%).");
   expect(text).toContain("2 observations of other places");
   expect(text).toContain("Berlin, DE-BE, Germany · 2 observations · 576 km away");
   // The ring of the other place is as far away as it says: 57.6 times the radius of the circle, in the middle of the drawing.

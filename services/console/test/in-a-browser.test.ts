@@ -130,6 +130,20 @@ inBrowser("a problem is shown with its title, what to do and the request id; too
   expect(await page.locator(".countdown").textContent()).toMatch(/^You can try again in \d+ s\.$/);
   expect(await page.locator(".failed button").first().isDisabled()).toBe(true);
   await page.close();
+
+  // The address costs the one answer of the month, and its routing is refused.
+  const spent = await open("/address/193.0.6.139", await harness.key({ month: { limit: 1 } }));
+  await spent.page.locator(".countdown").waitFor();
+  expect(await spent.page.locator(".countdown").textContent()).toMatch(/^You can try again at \d{4}-\d\d-01 00:00 UTC\.$/);
+  await spent.page.close();
+});
+
+inBrowser("a prefix with host bits is refused once in words, with the prefix that was meant", async () => {
+  const { page } = await open("/prefix/193.0.6.139/21");
+  await page.locator(".failed h1").waitFor();
+  const text = ((await page.locator(".failed").textContent()) ?? "").replaceAll(/\s+/g, " ");
+  expect(text).toContain("193.0.6.139/21 has bits set beyond its length. Did you mean 193.0.0.0/21?");
+  await page.close();
 });
 
 inBrowser("a slow answer is awaited and told as slow; a lost connection can be tried again", async () => {

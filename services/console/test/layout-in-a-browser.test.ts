@@ -77,6 +77,9 @@ inBrowser("each page can be mirrored: nothing leaves the window, and addresses k
     answerIPv6();
     const { page, heading } = await site.open(path, path === "/" || path === "/data" ? null : undefined);
     await heading();
+    // 180 is a small screen, zoomed to 200 %: there only the header must fit.
+    await page.setViewportSize({ width: 180, height: 900 });
+    expect([path, await page.evaluate("document.querySelector('header').scrollWidth <= innerWidth")]).toEqual([path, true]);
     for (const width of [320, 1_024]) {
       await page.setViewportSize({ width, height: 900 });
       await page.evaluate('document.documentElement.dir = "ltr"');

@@ -176,7 +176,9 @@ test("errors of a request name their entry in words, and no member of the API", 
     "Entry 2 of networks is not a CIDR or address.",
   ]);
   expect(faultOf({ location: "body.rate.limit", message: "must be an integer" })).toBe("Rate limit must be an integer.");
-  expect(faultOf({ location: "path.network", message: "host bits are set" })).toBe("host bits are set");
+  expect(faultOf({ location: "path.network", message: "host bits are set" })).toBe("Host bits are set.");
+  expect(faultOf({ location: "query.asn", message: "is not an AS number" })).toBe("Origin AS is not an AS number.");
+  expect(faultOf({ location: "query.month", message: "must be a month such as 2026-11" })).toBe("Month must be a month such as 2026-11.");
   const problem = (detail: string, ...errors: object[]) => ({ detail, errors }) as unknown as Parameters<typeof detailOf>[0];
   expect(detailOf(problem("The request has 2 errors, listed in errors[].", bits, text))).toBe("The request has 2 errors:");
   expect(detailOf(problem("body.allowed_cidrs[0] has bits set beyond its length.", bits))).toBe(faultOf(bits));

@@ -68,6 +68,8 @@ inBrowser("what nothing is known about is said in the sentence of each page", as
   for (const [at, [path]] of pages.entries()) {
     const { page, complaints, heading } = await site.open(path);
     expect(await heading()).toBe(sentences[at]);
+    if (path.startsWith("/prefix/"))
+      expect(await page.locator("main").textContent()).toContain("Neither this prefix nor one that covers it is announced.");
     expect(complaints).toEqual([]);
     await withoutFault(path, page);
     await page.close();

@@ -3,7 +3,7 @@
 import type { Problem, ProblemItem } from "@netfacts/contracts";
 
 /** Members that have another name on the pages. */
-const names: Readonly<Record<string, string>> = { allowed_cidrs: "networks", expires_at: "expiry" };
+const names: Readonly<Record<string, string>> = { allowed_cidrs: "networks", expires_at: "expiry", asn: "origin AS" };
 
 /** The detail, without the place of a single error, and without the name of a list of errors. */
 export function detailOf({ detail, errors = [] }: Pick<Problem, "detail" | "errors">): string {
@@ -12,11 +12,17 @@ export function detailOf({ detail, errors = [] }: Pick<Problem, "detail" | "erro
   return detail.replace(/, listed in errors\[\]\.$/, ":");
 }
 
-/** `body.allowed_cidrs[0]` with `is not a CIDR` is "Entry 1 of networks is not a CIDR." Messages that are not about a body are complete. */
+/** `body.allowed_cidrs[0]` with `is not a CIDR` is "Entry 1 of networks is not a CIDR.", and `host bits are set` of a path is "Host bits are set." */
 export function faultOf({ location, message }: Pick<ProblemItem, "location" | "message">): string {
-  const [, name, index] = /^body\.(.+?)(?:\[(\d+)\])?$/.exec(location) ?? [];
-  if (name === undefined) return message;
+  const [, name, index] = /^(?:body|path|query)\.(.+?)(?:\[(\d+)\])?$/.exec(location) ?? [];
+  const text = `${message.replace(/\.$/, "")}.`;
+  // Other messages are sentences of their own.
+  if (name === undefined || !/^(is|are|has|must) /.test(message)) return capitalised(text);
   const shown = names[name] ?? name.replaceAll(/[._]/g, " ");
   const place = index === undefined ? shown : `entry ${Number(index) + 1} of ${shown}`;
-  return `${place.charAt(0).toUpperCase()}${place.slice(1)} ${message.replace(/\.$/, "")}.`;
+  return capitalised(`${place} ${text}`);
+}
+
+function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -37,6 +37,6 @@ function remedyOf(error: string, isChecked: boolean): string {
   if (/status 5\d\d|timed? ?out|time limit|ECONN|ENOTFOUND|EAI_AGAIN|unreachable|socket|network/i.test(error))
     return `The server or the way to it fails. ${again}`;
   if (/no usable version/.test(error)) return `See the log of ingest for what was wrong with each version. ${again}`;
-  if (/ENOENT|no such file/i.test(error)) return "The file is not there: check the path in the list of sources.";
+  if (/ENOENT|no such file/i.test(error)) return "The file does not exist: check the path in the list of sources.";
   return `The content cannot be used. Check the file and its format in the list of sources. ${again}`;
 }

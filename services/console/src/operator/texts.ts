@@ -19,7 +19,7 @@ export const texts = {
   /** In the order of the header. */
   pages: [
     ["/keys", "Keys", "create, rotate, disable and revoke API keys"],
-    ["/sources", "Sources", "how each source of data fares, the last runs, and a new run"],
+    ["/sources", "Sources", "the state of each source, the last runs, and a new run"],
     ["/snapshots", "Snapshots", "what is kept, which pods serve which, and two side by side"],
     ["/usage", "Usage", "requests by key, day and kind"],
     ["/audit", "Audit", "who changed which key, plan or profile"],
@@ -51,7 +51,7 @@ export const texts = {
     none: "There is no key of this plan.",
     noMatch: "No loaded key matches.",
     notAll: " are loaded; there are more",
-    columns: ["Label", "Id", "State", "Plan", "May ask", "Expires"],
+    columns: ["Label", "Id", "State", "Plan", "Scopes", "Expires"],
   },
   newKey: {
     label: "Label: who uses the key",
@@ -77,7 +77,7 @@ export const texts = {
     ofPlan: "of the plan",
     successor: "The successor is",
     works: "The old key works until",
-    overlap: "The old key keeps working for so many hours",
+    overlap: "Hours for which the old key keeps working",
     actions: { change: "Change", rotate: "Rotate", disable: "Disable", enable: "Enable", revoke: "Revoke" },
     consequences: {
       change: "Every gateway applies the change within a second. A limit that is empty is that of the plan.",
@@ -123,7 +123,7 @@ export const texts = {
     from: "From",
     to: "To",
     compareColumns: ["Section", "From", "To", "Records"],
-    lacks: "not there",
+    lacks: "absent",
     rowsOf: "Changes of section",
     rowsShow: "Show each change",
     rowsTitle: (section: string, from: string, to: string) => `Changes of ${section} from ${from} to ${to}`,
@@ -139,7 +139,7 @@ export const texts = {
     rollBackTitle: "Roll back to an earlier snapshot?",
     becomes: "becomes the current snapshot, and replaces",
     consequence:
-      "All of it is read and verified first. Pods that have loaded it serve it together, which takes about ten seconds. Until its sources have newer versions, the schedule does not import again what you take back.",
+      "The whole snapshot is read and verified first. Pods that have loaded it serve it together, which takes about ten seconds. Until its sources have newer versions, the schedule does not import again what you take back.",
   },
   run: {
     title: "Run",

@@ -81,7 +81,7 @@ function KeyInUse() {
                 <Facts
                   facts={[
                     ["Key", <code key="d">{record.key.display}</code>],
-                    ["May ask", record.key.scopes.join(", ")],
+                    ["Scopes", record.key.scopes.join(", ")],
                     ["Created", moment(record.key.created_at)],
                     ["Expires", record.key.expires_at === null ? "never" : moment(record.key.expires_at)],
                     ["Allowed from", record.key.allowed_cidrs?.length ? record.key.allowed_cidrs.join(", ") : "anywhere"],

@@ -82,10 +82,10 @@ function Registered({ allocation, isLoaded }: { readonly allocation: PrefixRecor
 function Routed({ record }: { readonly record: PrefixRecord }) {
   const { announced, match, visibility, origins, as_set_origins } = record;
   if (announced === null) return <UnknownRouting record={record} />;
-  if (match === null) return <p>Neither this prefix nor one that covers it is announced.</p>;
+  if (match === null || match.prefix === null) return <p>Neither this prefix nor one that covers it is announced.</p>;
   return (
     <>
-      {match.type === "exact" || match.prefix === null ? null : (
+      {match.type === "exact" ? null : (
         <p>
           Covered by <PrefixLink prefix={match.prefix} />:
         </p>

@@ -4,6 +4,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Answer, Failure } from "../asked.ts";
+import { moment } from "../domain/format.ts";
 import { detailOf, faultOf } from "../domain/problem-text.ts";
 import { texts } from "../texts.ts";
 import { Outside } from "./basics.tsx";
@@ -82,9 +83,9 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
       <p>
         <Outside text={detail} />
       </p>
-      {problem.errors?.map(({ message, suggestion, location }) => (
+      {problem.errors?.map(({ message, suggestion, location }, _, { length }) => (
         <p key={location}>
-          {detail.includes(message) ? null : <Outside text={faultOf({ location, message })} />}
+          {length === 1 || detail.includes(message) ? null : <Outside text={faultOf({ location, message })} />}
           {suggestion ? (
             <>
               {" "}
@@ -93,7 +94,7 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
           ) : null}
         </p>
       ))}
-      {retryAfter === null ? null : <p class="countdown">{seconds > 0 ? texts.failed.wait(seconds) : texts.failed.ready}</p>}
+      {retryAfter === null ? null : <p class="countdown">{waitText(seconds)}</p>}
       <p>
         <a href={`/docs/errors/${encodeURIComponent(problem.code)}`}>{texts.failed.meaning}</a>
       </p>
@@ -114,6 +115,17 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
       </div>
     </div>
   );
+}
+
+/** Waits longer than this are shown as the time at which they end. */
+const countedSecondsMax = 600;
+
+function waitText(seconds: number): string {
+  if (seconds === 0) return texts.failed.ready;
+  if (seconds <= countedSecondsMax) return texts.failed.wait(seconds);
+  // A minute that is not over yet is not named.
+  const end = Math.ceil((Date.now() + (seconds - 1) * 1_000) / 60_000) * 60_000;
+  return texts.failed.waitUntil(moment(new Date(end).toISOString()));
 }
 
 /** Whether the same request may get another answer later. */

@@ -9,19 +9,19 @@ export function RpkiBadge({ state }: { readonly state: string | null }) {
 }
 
 export function RpkiDetails({ validation }: { readonly validation: OriginValidation }) {
-  const { state, reason, description, vrps } = validation;
+  const { state, reason, vrps } = validation;
   if (state === null || vrps === null) return <Unknown why={texts.reasons.noVrps} />;
   const lists = [
     [texts.rpki.matched, vrps.matched],
     [texts.rpki.unmatchedAs, vrps.unmatched_as],
     [texts.rpki.unmatchedLength, vrps.unmatched_length],
   ] as const;
+  const words = reason !== null ? texts.rpki.reason[reason] : state === "valid" ? texts.rpki.valid : texts.rpki.noVrps;
   return (
     <>
       <p>
-        <RpkiBadge state={state} /> {reason === null ? <Outside text={description ?? ""} /> : texts.rpki.reason[reason]}
+        <RpkiBadge state={state} /> {words}
       </p>
-      {lists.every(([, items]) => items.length === 0) ? <p>{texts.rpki.noVrps}</p> : null}
       {lists.map(([title, items]) => (items.length === 0 ? null : <Vrps key={title} title={title} items={items} />))}
     </>
   );

@@ -78,7 +78,7 @@ function OneKey({ record: key, plan, plans, again, rotated }: OneKeyProps) {
             facts={[
               ["Key", <code key="d">{key.display}</code>],
               ["Environment", key.environment],
-              ["May ask", key.scopes.join(", ")],
+              ["Scopes", key.scopes.join(", ")],
               ["Allowed from", key.allowed_cidrs.length === 0 ? "anywhere" : key.allowed_cidrs.join(", ")],
               ["Created", moment(key.created_at)],
               ["Expires", key.expires_at === null ? "never" : moment(key.expires_at)],
