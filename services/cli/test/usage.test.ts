@@ -42,6 +42,8 @@ test("shows this month by key, or whatever is asked", async () => {
   expect(await runJson(dataDir, "usage", "--key", "nf_live_aaaaaaaa_…x4Pq", "--bucket", "AAAAAAAA")).toMatchObject({
     total: { counted: 20, uncounted: 2 },
   });
+  const byKind = await run(dataDir, "usage", "--month", "2026-10", "--by", "kind");
+  expect(byKind.out).toMatch(/^KIND {3}COUNTED {2}UNCOUNTED\nbatch {7}20 {10}2\n/);
   const csv = await run(dataDir, "usage", "--from", "2026-10-01", "--to", "2026-11-30", "--kind", "ip", "--by", "day", "--csv");
   expect(csv.out).toBe("day,counted,uncounted\n2026-10-31,20,2\n2026-11-21,20,2\n");
   expect((await run(dataDir, "usage", "--month", "2025-01")).out).toMatch(/^No usage from/);

@@ -125,11 +125,11 @@ function subjectArgument(text: string): ChangeSubject {
   if (asn !== null) return { asn };
   const reading = parsePrefix(text);
   if (reading.ok) return { prefix: reading.prefix };
-  throw new InvalidArgumentError("expected a prefix without host bits, such as 193.0.0.0/21, or an AS number, such as AS3333.");
+  throw new InvalidArgumentError("Expected a prefix without host bits, such as 193.0.0.0/21, or an AS number, such as AS3333.");
 }
 
 function limitArgument(text: string): number {
   const limit = Number(text);
-  if (!/^\d{1,5}$/.test(text) || limit < 1 || limit > limitMax) throw new InvalidArgumentError(`expected a number from 1 to ${limitMax}.`);
+  if (!/^\d{1,5}$/.test(text) || limit < 1 || limit > limitMax) throw new InvalidArgumentError(`Expected a number from 1 to ${limitMax}.`);
   return limit;
 }

@@ -144,7 +144,7 @@ function familyOption(items: string): Option {
 
 function eitherOption(name: string, description: string): Option {
   return new Option(`--${name} <bool>`, description).argParser((text) => {
-    if (text !== "true" && text !== "false") throw new InvalidArgumentError("expected true or false.");
+    if (text !== "true" && text !== "false") throw new InvalidArgumentError("Expected true or false.");
     return text === "true";
   });
 }
@@ -155,26 +155,26 @@ export function limitOption(): Option {
     .argParser((text) => {
       const limit = Number(text);
       if (!/^\d{1,4}$/.test(text) || limit < 1 || limit > listLimitMax)
-        throw new InvalidArgumentError(`expected a number from 1 to ${listLimitMax}.`);
+        throw new InvalidArgumentError(`Expected a number from 1 to ${listLimitMax}.`);
       return limit;
     });
 }
 
 export function textArgument(text: string): string {
   const q = searchText(text);
-  if (q === null) throw new InvalidArgumentError(`expected 1 to ${searchCharactersMax} characters.`);
+  if (q === null) throw new InvalidArgumentError(`Expected 1 to ${searchCharactersMax} characters.`);
   return q;
 }
 
 function addressArgument(text: string) {
   const address = parseAddress(text);
-  if (address === null) throw new InvalidArgumentError("expected an IPv4 or IPv6 address.");
+  if (address === null) throw new InvalidArgumentError("Expected an IPv4 or IPv6 address.");
   return address;
 }
 
 function asnArgument(text: string): number {
   const asn = parseAsn(text);
-  if (asn === null) throw new InvalidArgumentError("expected an AS number, such as 3333, AS3333 or 1.10.");
+  if (asn === null) throw new InvalidArgumentError("Expected an AS number, such as 3333, AS3333 or 1.10.");
   return asn;
 }
 

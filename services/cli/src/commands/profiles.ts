@@ -69,7 +69,9 @@ export const profiles: RegisterCommand = (program, context) => {
     });
   group
     .command("override")
-    .description("replace the override of one AS; - says that there is none, and what is not given stays as the sources have it")
+    .description(
+      "replace the override of one AS; a value of - means that there is none, and fields that are not given stay as the sources have them",
+    )
     .argument("<asn>", "AS3333, 3333 or 1.10", parseAsnArgument)
     .option("--name <text>", "name of the AS")
     .option("--organisation <text>", "organisation that runs it")

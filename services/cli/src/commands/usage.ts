@@ -31,6 +31,9 @@ interface UsageOptions {
   readonly csv?: true;
 }
 
+/** What rows may be grouped by. The kind of request is `route_class` in the API, in JSON and in CSV; it is taken under that name, too. */
+const groupings = usageDimensions.map((name) => (name === "route_class" ? "kind" : name)).join(", ");
+
 /** Lines that are printed together. */
 const linesMax = 1_000;
 
@@ -44,7 +47,11 @@ export const usage: RegisterCommand = (program, context) => {
     .option("--key <id>", "only this key", keyIdOf)
     .option("--bucket <id>", "only keys that share limits by rotation: the id of the first of them", keyIdOf)
     .addOption(new Option("--kind <kind>", "only this kind").choices(usageClasses))
-    .option("--by <what>", `group rows by any of ${usageDimensions.join(",")}; the others are summed`, parseBy, ["key", "month"])
+    .addOption(
+      new Option("--by <what>", `group rows by any of ${groupings}, separated by commas; the others are summed`)
+        .argParser(parseBy)
+        .default(["key", "month"], "key,month"),
+    )
     .option("--csv", "print CSV with a header line")
     .action(async (options: UsageOptions, command) => {
       const query = queryOf(options, context.now());
@@ -106,10 +113,10 @@ function parseDay(text: string): string {
 }
 
 function parseBy(text: string): readonly UsageDimension[] {
-  const names = text.split(",");
+  const names = text.split(",").map((name) => (name === "kind" ? "route_class" : name));
   const by = usageDimensions.filter((name) => names.includes(name));
   if (by.length !== names.length || (by.includes("day") && by.includes("month"))) {
-    throw new InvalidArgumentError(`Expected any of ${usageDimensions.join(",")}, each at most once; either day or month.`);
+    throw new InvalidArgumentError(`Expected any of ${groupings}, separated by commas, each at most once; either day or month.`);
   }
   return by;
 }
