@@ -38,7 +38,7 @@ export const generated: readonly Generated[] = [
 const root = new URL("../", import.meta.url);
 
 /** Paths of the files that differ from the output of their generator. */
-export async function drifted(): Promise<string[]> {
+async function drifted(): Promise<string[]> {
   const paths: string[] = [];
   for (const { path, content } of generated) {
     const found = await readFile(new URL(path, root), "utf8").catch(() => null);

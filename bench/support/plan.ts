@@ -29,7 +29,7 @@ export const measuredCosts: MeasuredCosts = {
 };
 
 /** Chosen values, which are not measured. */
-export const assumptions = {
+const assumptions = {
   /** Share of a core that a gateway or pod may use: if one of three zones fails, the others use 0.9. */
   utilisation: 0.6,
   copiesMin: 2,

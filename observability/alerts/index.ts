@@ -12,7 +12,7 @@ export { times } from "./alert.ts";
 /** Where an alert's page is, from the repository's root; a chart or a site puts its own address in front. */
 export const runbooks = "docs/operations/runbooks/";
 
-export function alertGroups(time: Times = times): Readonly<Record<string, readonly Alert[]>> {
+function alertGroups(time: Times = times): Readonly<Record<string, readonly Alert[]>> {
   return {
     "netfacts-objectives": objectiveAlerts(time),
     "netfacts-data": dataAlerts(time),

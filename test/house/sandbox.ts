@@ -111,7 +111,7 @@ export async function ended(child: ChildProcess): Promise<Ended> {
 }
 
 /** @throws when the machine has no such program. */
-export function programOnPath(name: string): string {
+function programOnPath(name: string): string {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
     try {
       accessSync(join(folder, name), constants.X_OK);

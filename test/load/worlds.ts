@@ -9,7 +9,7 @@ import { address, prefix } from "../../libs/snapshot/test/support/text.ts";
 
 /** Networks of the world: 193.0.0.0/16, 193.1.0.0/16 and so on, each of an AS that stays and one that changes. */
 export const networks = 32;
-export const stayingAs = (network: number): number => 196_000 + network;
+const stayingAs = (network: number): number => 196_000 + network;
 const changingAs = (world: number, network: number): number => 200_000 + world * 100 + network;
 const countries = ["NL", "SE", "FI", "DE", "FR", "IT", "ES", "PT"];
 

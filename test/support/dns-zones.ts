@@ -2,7 +2,7 @@
 
 /** TTL of the records, and TTL and minimum of the SOA records. All differ, so that a test can tell which one was used. */
 export const recordTtl = 3_600;
-export const soaTtl = 900;
+const soaTtl = 900;
 export const soaMinimum = 120;
 
 /** Names of `193.0.6.200`: more PTR records than fit into a datagram. */

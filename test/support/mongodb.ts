@@ -16,7 +16,7 @@ import { askForServer, type SharedServer } from "./shared-server.ts";
 export { MongoClient } from "mongodb";
 
 /** Variable with the URI of a running server. Tests then share it, and each uses its own databases. */
-export const mongodbUriVariable = "MONGODB_URI";
+const mongodbUriVariable = "MONGODB_URI";
 
 /** Output of mongo-java-server and of mongod when they are ready. */
 const readyLine = /^ready \d+$|"Waiting for connections"/m;

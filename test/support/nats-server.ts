@@ -16,7 +16,7 @@ import { toolCache, withLock } from "./tool-cache.ts";
 /** The first minor version with expiry of single keys in buckets is 2.11. scripts/doctor.sh also names the version. */
 export const natsServerVersion = "2.11.4";
 /** Variable with the URL of a running server with JetStream. Tests then share it, and each uses its own names. */
-export const natsUrlVariable = "NETFACTS_TEST_NATS_URL";
+const natsUrlVariable = "NETFACTS_TEST_NATS_URL";
 
 const debian = { name: "nats-server", variable: "NATS_SERVER", packageName: "nats-server", binary: "usr/sbin/nats-server" };
 const run = promisify(execFile);

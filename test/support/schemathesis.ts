@@ -5,7 +5,7 @@ import { type FoundTool, findInstalledTool } from "./debian.ts";
 import { findPythonWith } from "./python-packages.ts";
 
 /** Version of schemathesis; `schemathesis-requirements.txt` pins its dependencies. */
-export const schemathesisVersion = "4.32.5";
+const schemathesisVersion = "4.32.5";
 const requirements = join(import.meta.dirname, "schemathesis-requirements.txt");
 
 /** Looks at `SCHEMATHESIS` in the environment, then in PATH, the cache and the registry. Cost the first time: ten seconds. */

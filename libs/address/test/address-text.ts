@@ -25,7 +25,7 @@ export const ipv6Text: fc.Arbitrary<string> = fc
   });
 
 /** Characters that readers trip over: signs, spaces, NUL, digits of other scripts, look-alikes, a half surrogate. */
-export const hostileCharacter: fc.Arbitrary<string> = fc.constantFrom(
+const hostileCharacter: fc.Arbitrary<string> = fc.constantFrom(
   ..."0123456789abcfgxXLl:.%/+-_ ,;@[]",
   ..."\t\n\r\0\u00a0\u200b\ufeff",
   ..."٣１۴०．：。ａ",

@@ -36,7 +36,7 @@ export interface PastView {
 }
 
 /** The largest `turn`. */
-export const turnMax = 0xffff_ffff;
+const turnMax = 0xffff_ffff;
 
 /** The view of most requests. */
 export const wholeRecord: View = { fields: null, format: "json", page: null, meta: true };

@@ -15,7 +15,7 @@ export interface AdminLoss {
 }
 
 /** Whether this key admits an operator at `now`, and goes on doing so: a rotated one ends soon. */
-export function admitsOperators(key: KeyRecord, now: number): boolean {
+function admitsOperators(key: KeyRecord, now: number): boolean {
   const { state, scopes, expiresAt, validUntil } = key;
   return state === "active" && scopes.includes("admin") && validUntil === null && (expiresAt === null || expiresAt > now);
 }

@@ -26,7 +26,7 @@ const dumpSecondsMax = 86_400;
 /** A dump may have a peer index table for each of its parts, which are written one after the other within this time. */
 const partsSecondsMax = 600;
 /** Number of examples that are kept per reason. */
-export const examplesMaxDefault = 5;
+const examplesMaxDefault = 5;
 
 export interface ScanOptions {
   /** Name of the input in messages. */

@@ -30,7 +30,7 @@ import { asnSpecialPurposeRecord, sameHolder } from "./registration-parts.ts";
 import { validationRecord, validationState, vrpsShownMax, warnAboutVrps } from "./validation-parts.ts";
 
 /** A match that a smaller share of full-feed peers sees gets the warning `low_visibility`. */
-export const lowVisibilityShare = 0.03;
+const lowVisibilityShare = 0.03;
 
 /**
  * Most origins of a prefix that an answer shows, most seen first; as many for AS_SETs. Real tables have some dozens at most. The verdict of each

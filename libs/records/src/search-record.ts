@@ -72,7 +72,7 @@ function window(sources: readonly Source[], start: number, count: number): Searc
 }
 
 /** The different words of the text. */
-export function questionWords(text: string): string[] {
+function questionWords(text: string): string[] {
   const words = foldedWords(text).map((word) => word.text);
   return [...new Set(words)].slice(0, questionWordsMax);
 }

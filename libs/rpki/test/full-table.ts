@@ -11,8 +11,8 @@ import type { Vrp } from "../src/index.ts";
 const folder = process.env.NETFACTS_TEST_DATA ?? join(import.meta.dirname, "../../../../shared/data");
 
 /** Where the files are looked for. */
-export const vrpsPath = join(folder, "modern/rpki-client.20250720T0931.json.bz2");
-export const routesPath = join(folder, "modern/prefix-origin.tsv.gz");
+const vrpsPath = join(folder, "modern/rpki-client.20250720T0931.json.bz2");
+const routesPath = join(folder, "modern/prefix-origin.tsv.gz");
 
 /** Why the full-size input cannot be read, null when it can. */
 export function whyNotReadable(): string | null {

@@ -139,7 +139,7 @@ const staleAtOnce = -1;
 /** Minimum number of full-feed peers from which low visibility means something. */
 export const manyPeers = 10;
 /** Full-feed peers that a match needs if there are `manyPeers`. */
-export const matchPeersMinDefault = 2;
+const matchPeersMinDefault = 2;
 
 function tablesOf(generation: Generation): SectionTables {
   const { manifest: _manifest, ...tables } = generation;

@@ -3,7 +3,7 @@
 import Type from "typebox";
 
 /** See `PrefixTrieOptions`. "auto": direct if there are enough prefixes to be worth its memory. */
-export const ipv4IndexForms = ["auto", "direct", "compact"] as const;
+const ipv4IndexForms = ["auto", "direct", "compact"] as const;
 export type Ipv4IndexForm = (typeof ipv4IndexForms)[number];
 
 export const ipv4IndexConfig = {

@@ -25,7 +25,7 @@ export class HomeTakenError extends Error {
 }
 
 /** The folder cannot be made or written. */
-export class HomeError extends Error {
+class HomeError extends Error {
   override readonly name = "HomeError";
   /** Code of the system's error. */
   readonly code: string | undefined;

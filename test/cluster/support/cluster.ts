@@ -53,7 +53,7 @@ export async function ownAddress({ kubectl }: Cluster): Promise<string> {
 }
 
 /** What a machine lacks for a cluster of its own, one sentence each. */
-export async function missingForCluster(): Promise<string[]> {
+async function missingForCluster(): Promise<string[]> {
   const missing: string[] = [];
   if (process.platform !== "linux" || process.arch !== "x64")
     missing.push(`it runs on linux/amd64 only, not ${process.platform}/${process.arch}`);

@@ -16,7 +16,7 @@ import { freePort } from "../../support/free-ports.ts";
 import { until } from "../../support/http.ts";
 
 /** `NGINX` in the environment, PATH, the cache, the registry. */
-export function findNginx(): Promise<FoundTool> {
+function findNginx(): Promise<FoundTool> {
   return findDebianTool({ name: "nginx", variable: "NGINX", packageName: "nginx", binary: "usr/sbin/nginx" });
 }
 

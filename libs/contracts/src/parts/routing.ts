@@ -24,7 +24,7 @@ export const Moas = record({
 export type Moas = Static<typeof Moas>;
 
 /** Null if the peer's own AS, which replaces an empty path, is 0. */
-export const NullableAsn = nullable(Asn);
+const NullableAsn = nullable(Asn);
 
 /** An AS that was seen next to the origin on paths to this prefix. */
 export const Upstream = record({

@@ -14,7 +14,7 @@ export type RpkiState = (typeof rpkiStates)[number];
 export const NullableRpkiState = nullable(oneOf(rpkiStates));
 
 /** Why a route is invalid: covering VRPs allow its length, but not for its origin (`as`), or none allows its length (`length`). */
-export const NullableRpkiReason = nullable(oneOf(["as", "length"]));
+const NullableRpkiReason = nullable(oneOf(["as", "length"]));
 
 /** A validated ROA payload; `ta` and `expires_at` are null if its source does not give them. */
 export const VrpItem = record({
@@ -26,7 +26,7 @@ export const VrpItem = record({
 });
 export type VrpItem = Static<typeof VrpItem>;
 
-export const rpkiNotes = ["no_vrp_for_origin", "only_as0_covers", "expires_soon", "expired", "as_set", "max_length_loose"] as const;
+const rpkiNotes = ["no_vrp_for_origin", "only_as0_covers", "expires_soon", "expired", "as_set", "max_length_loose"] as const;
 export type RpkiNote = (typeof rpkiNotes)[number];
 
 /** The verdict on one route with the VRPs that explain it, in the three lists of Routinator. */

@@ -6,7 +6,7 @@ import { asNumber } from "../facts/units.ts";
 import { Meta } from "../meta.ts";
 import { Asn, CalendarDate, member, NullableText, nullable, oneOf, record, Timestamp } from "../schema.ts";
 
-export const changeKinds = ["origin_appeared", "origin_vanished", "rpki_state_changed", "registration_changed", "name_changed"] as const;
+const changeKinds = ["origin_appeared", "origin_vanished", "rpki_state_changed", "registration_changed", "name_changed"] as const;
 
 const SnapshotOfChange = record({
   snapshot: member(Type.String(), "Id of the snapshot."),

@@ -42,7 +42,7 @@ export const ConcurrencyLimit = record({
 });
 export type ConcurrencyLimit = Static<typeof ConcurrencyLimit>;
 
-export const keyStates = ["active", "disabled", "expired", "revoked"] as const;
+const keyStates = ["active", "disabled", "expired", "revoked"] as const;
 export type ShownKeyState = (typeof keyStates)[number];
 
 const scopeList = member(Type.Array(oneOf(scopes), { minItems: 1, uniqueItems: true }), "Operations for which the key may be used.");

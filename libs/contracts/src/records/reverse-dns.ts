@@ -6,7 +6,7 @@ import { seconds } from "../facts/units.ts";
 import { Meta } from "../meta.ts";
 import { Count, member, NullableBoolean, NullableTimestamp, nullable, oneOf, record } from "../schema.ts";
 
-export const reverseDnsStatuses = ["ok", "nxdomain", "nodata", "servfail", "refused", "timeout", "special_purpose"] as const;
+const reverseDnsStatuses = ["ok", "nxdomain", "nodata", "servfail", "refused", "timeout", "special_purpose"] as const;
 export type ReverseDnsStatus = (typeof reverseDnsStatuses)[number];
 
 /** Whether the name leads back to the address. */

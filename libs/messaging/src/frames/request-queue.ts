@@ -10,7 +10,7 @@ import { type FrameVersion, headerBytes } from "./frame-codec/index.ts";
 import type { SentFrame } from "./sent-frame.ts";
 
 /** Most frames of one subject that wait for answers; further items wait here. */
-export const framesInFlightMax: Readonly<Record<Lane, number>> = { single: 16, batch: 4 };
+const framesInFlightMax: Readonly<Record<Lane, number>> = { single: 16, batch: 4 };
 
 /** Longest request frame. */
 export const frameBytesMax = 64 * 1_024;

@@ -25,7 +25,7 @@ import { SentFrame } from "./sent-frame.ts";
 import { callSubject, requestSubject } from "./subjects.ts";
 
 /** Time that an item waits for a lost connection to return. */
-export const connectionWaitMs = 250;
+const connectionWaitMs = 250;
 
 /** Most silent copies that one item is sent to; then it waits for its retry at half its time. */
 const silencesMax = 3;

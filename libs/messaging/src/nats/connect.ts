@@ -33,7 +33,7 @@ export interface Waiting {
 }
 
 /** No server accepts the connection. The message gives the reason for each. */
-export class NatsRefusedError extends Error {
+class NatsRefusedError extends Error {
   override readonly name = "NatsRefusedError";
 }
 

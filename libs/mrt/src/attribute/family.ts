@@ -7,7 +7,7 @@ export interface Family {
   readonly safi: number;
 }
 
-export const safiUnicast = 1;
+const safiUnicast = 1;
 const safiMax = 3;
 
 /** Null for a family without plain prefixes (labels, VPN, flow specification), or not of IP. */

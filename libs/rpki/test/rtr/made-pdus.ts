@@ -7,7 +7,7 @@ import { encodePdu, type Pdu } from "../../src/rtr/index.ts";
 const texts = ["", "No data", "zu früh ✓", "a".repeat(300)];
 const bytesOf = (random: Random, count: number) => Uint8Array.from({ length: count }, () => random(256));
 
-export function anyPdu(random: Random, version: number): Pdu {
+function anyPdu(random: Random, version: number): Pdu {
   const sessionId = random(4) === 0 ? 0xffff : random(3);
   const serial = random(4) === 0 ? 0xffff_ffff : random(1_000);
   const asn = random(4) === 0 ? 0xffff_ffff : random(70_000);

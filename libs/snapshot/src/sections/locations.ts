@@ -9,7 +9,7 @@ import { packStrings } from "../strings.ts";
 /** The prefix has no location, and answers give none: its source says so. */
 export const noPlace = 0xffff_ffff;
 
-export const noCoordinate = 0xffff_ffff;
+const noCoordinate = 0xffff_ffff;
 const perDegree = 10_000;
 export const noDistance = 0xffff;
 /** Half of the equator. No two places are further apart. */

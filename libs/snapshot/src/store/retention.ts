@@ -52,7 +52,7 @@ export function retentionOf(settings: Static<typeof retentionConfigSchema>): Ret
 }
 
 /** Data about persons are not kept for the past: if they are deleted at the source, they must disappear from every answer. */
-export const sectionsWithoutPast: readonly SectionName[] = ["locations"];
+const sectionsWithoutPast: readonly SectionName[] = ["locations"];
 
 /** The manifest that questions about the past use. It has the id of the whole one. */
 export function pastManifest(manifest: Manifest): Manifest {

@@ -11,7 +11,7 @@ export interface FoldedWord {
 /** Number of words of a text that are indexed; a longer text is found by its beginning. */
 export const wordsMax = 32;
 /** Number of units of a word that are indexed. */
-export const wordUnitsMax = 64;
+const wordUnitsMax = 64;
 
 /** Letters with a stroke and ligatures, which Unicode does not decompose. */
 const plainLetters: Readonly<Record<string, string>> = { æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", þ: "th", ħ: "h", ŧ: "t" };
@@ -88,7 +88,7 @@ export function prefixEnd(text: string, { start, end }: FoldedWord, units: numbe
 }
 
 /** Words shorter than this must match exactly: nearly all short words are one edit apart. */
-export const editUnitsMin = 4;
+const editUnitsMin = 4;
 
 /** Whether a word of a question may be misspelt; words with digits are taken as they are. */
 export function mayBeMisspelt(word: string): boolean {

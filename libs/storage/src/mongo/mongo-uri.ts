@@ -18,7 +18,7 @@ const databaseName = /^[^/\\. "$*<>:|?\p{Cc}]{1,63}$/u;
 const fileOptions = ["tlsCAFile", "tlsCertificateKeyFile", "tlsCRLFile"];
 
 /** Used if the URI names no database: the driver's own default is `test`. */
-export const defaultDatabase = "netfacts";
+const defaultDatabase = "netfacts";
 
 /** @throws StoreError that shows nothing of the text, which may hold a password. */
 export function readMongoUri(uri: string): MongoUri {

@@ -41,7 +41,7 @@ export const placeCount = 20;
 const reliability = 0.9;
 const coarseKm = 250;
 /** Assumed accuracy of an observation that gives none. */
-export const accuracyDefaultKm = 50;
+const accuracyDefaultKm = 50;
 /** Two observations are of one place if they are nearer than this, or than the accuracy of one of them, up to `nearMaxKm`. */
 const nearKm = 50;
 const nearMaxKm = 500;
@@ -164,7 +164,7 @@ function groupedByPlace(newestFirst: readonly Vote[]): { places: Vote[][]; place
 }
 
 /** Whether two observations may be of the same place. */
-export function isSamePlace(a: Vote, b: Vote): boolean {
+function isSamePlace(a: Vote, b: Vote): boolean {
   if (a.country !== null && b.country !== null && a.country !== b.country) return false;
   const apart = distanceKm(a, b);
   if (apart !== null)

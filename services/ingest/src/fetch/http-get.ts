@@ -15,7 +15,7 @@ import { bodyOf } from "./body-queue.ts";
 import { connectionError, FetchError } from "./fetch-error.ts";
 
 /** Mirrors redirect once or twice; more redirects are a loop. */
-export const redirectsMax = 5;
+const redirectsMax = 5;
 
 /** The target of a request, and its bounds. */
 export interface GetTarget {

@@ -25,7 +25,7 @@ export interface JsonItemsSink {
 }
 
 /** Most values in one item. No record of any format has more, and they would fill the memory. */
-export const itemValuesMax = 100_000;
+const itemValuesMax = 100_000;
 
 /**
  * Reads one document, with its members in any order.

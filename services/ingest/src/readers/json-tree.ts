@@ -19,7 +19,7 @@ export interface JsonMember {
 }
 
 /** Most values in one document; each takes about 100 bytes of memory. */
-export const treeValuesMax = 1_000_000;
+const treeValuesMax = 1_000_000;
 
 /** Reads one document. @throws SourceError with the byte if it is not JSON, or has more than `treeValuesMax` values */
 export async function readJsonTree(content: SourceContent): Promise<{ root: JsonNode; bytes: number; seconds: number }> {

@@ -6,7 +6,7 @@ import { type RtrAction, RtrSession, type RtrSessionSettings } from "@netfacts/r
 import type { CacheAddress } from "./cache-address.ts";
 import type { RtrClock } from "./clock.ts";
 
-export const linkDefaults = {
+const linkDefaults = {
   /** Time in which the connection, including TLS, must be established. */
   connectMsMax: 10_000,
   /** Wait after the first failure. Each further failure doubles it; a random share of up to a half is subtracted. */

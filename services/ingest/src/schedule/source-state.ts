@@ -40,7 +40,7 @@ export interface SourceState {
   readonly file: { readonly mtimeMs: number; readonly size: number; readonly sha256: string } | null;
 }
 
-export const unknownState: SourceState = {
+const unknownState: SourceState = {
   location: null,
   checkedAt: null,
   succeededAt: null,

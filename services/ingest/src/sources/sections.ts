@@ -159,7 +159,7 @@ export const formatMarks: readonly (readonly [format: BuiltFormat, mark: FormatM
   ([format, { mark }]) => (mark === null ? [] : [[format as BuiltFormat, mark] as const]),
 );
 
-export const knownSections = Object.keys(sections) as KnownSection[];
+const knownSections = Object.keys(sections) as KnownSection[];
 export const sourceSections = knownSections.filter(isSourceSection);
 export const knownFormats: readonly string[] = [...new Set(knownSections.flatMap(formatsOf))];
 /** The formats that this version reads, for all sections. */

@@ -30,7 +30,7 @@ export function statementsIn(stateFolder: string): string {
 }
 
 /** The version of the sources that were read. The operator's overrides are left out: a run of nothing else changes no row. */
-export function statedVersion(entries: readonly ReadSourceEntry[]): StatedVersion {
+function statedVersion(entries: readonly ReadSourceEntry[]): StatedVersion {
   const read = entries.filter(({ name }) => !isOverrides(name));
   const key = JSON.stringify([formVersion, ...read.map(({ name, sha256, as_of }) => [name, sha256, as_of])]);
   const version = createHash("sha256").update(key).digest("hex").slice(0, 32);

@@ -113,7 +113,7 @@ export function answer(
   socket.end(body);
 }
 
-export const notThere: Behaviour = (_request, socket) => answer(socket, 404);
+const notThere: Behaviour = (_request, socket) => answer(socket, 404);
 
 /** A file as a good server has it: with a strong ETag, conditions and ranges. */
 export function serveFile(body: Uint8Array, etag: string, headers: Readonly<Record<string, string>> = {}): Behaviour {

@@ -22,7 +22,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function uploadUrl({ upload, offset, source, part }: Sent): string {
+function uploadUrl({ upload, offset, source, part }: Sent): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ upload, offset, source, part })) if (value !== undefined) query.set(name, String(value));
   return query.size === 0 ? observationsPath : `${observationsPath}?${query}`;
