@@ -16,17 +16,6 @@ export function createGatewayMetrics(metrics: Metrics) {
     labelNames: ["route", "status"],
   });
   const requestsOf = kept((route: string) => kept((status: number | string) => requests.of({ route, status })));
-  const verifications = metrics.counter({
-    name: "netfacts_key_verifications_total",
-    help: "API keys checked, by outcome",
-    labelNames: ["outcome"],
-  });
-  const decisions = metrics.counter({
-    name: "netfacts_limit_decisions_total",
-    help: "Requests admitted or rejected by limits",
-    labelNames: ["decision"],
-  });
-  decisions.inc({ decision: "limits_unavailable" }, 0);
   const batchItems = metrics.counter({
     name: "netfacts_batch_items_total",
     help: "Results of batches, by kind of item and outcome",
@@ -39,6 +28,41 @@ export function createGatewayMetrics(metrics: Metrics) {
     labelNames: ["route"],
     buckets: durationBuckets,
   });
+  const whoisRequests = metrics.counter({
+    name: "netfacts_whois_requests_total",
+    help: "Whois requests and lines of whois bulks, by kind of resource and outcome",
+    labelNames: ["kind", "outcome"],
+  });
+  whoisRequests.inc({ kind: "ip", outcome: "answered" }, 0);
+  let inFlight = 0;
+  metrics.gauge({
+    name: "netfacts_http_requests_in_flight",
+    help: "HTTP requests in progress",
+    labelNames: [],
+    collect: (gauge) => gauge.set({}, inFlight),
+  });
+  return {
+    /** Starts the counts of failures at 0: a rate misses the first failure if the series begins with it. */
+    expectRoute(route: string): void {
+      for (const status of failureStatuses) requests.inc({ route, status }, 0);
+    },
+    requestBegun(): void {
+      inFlight += 1;
+    },
+    requestEnded(): void {
+      inFlight -= 1;
+    },
+    whoisRequests: (kind: string, outcome: "answered" | "failed"): Count => whoisRequests.of({ kind, outcome }),
+    batchItems: (kind: string, outcome: "answered" | "failed"): Count => batchItemsOf(kind)(outcome),
+    requests: (route: string, status: number | string): Count => requestsOf(route)(status),
+    durations: kept((route: string) => durations.of({ route })),
+    ...createPlaceMetrics(metrics),
+    ...createKeyMetrics(metrics),
+  };
+}
+
+/** Metrics of bounded resources, and of connections that were closed for their places. */
+function createPlaceMetrics(metrics: Metrics) {
   const shortages = metrics.counter({
     name: "netfacts_shortages_total",
     help: "Requests and connections refused or ended because a bounded resource, or the caller's share of it, was used up",
@@ -63,19 +87,31 @@ export function createGatewayMetrics(metrics: Metrics) {
     help: "Connections that were closed because of what their client did, or because others needed their places",
     labelNames: ["reason"],
   });
-  const whoisRequests = metrics.counter({
-    name: "netfacts_whois_requests_total",
-    help: "Whois requests and lines of whois bulks, by kind of resource and outcome",
-    labelNames: ["kind", "outcome"],
+  return {
+    /** Places of a resource that were refused or taken back, by reason (`full`, `share`, `surplus`). */
+    shortages: (resource: string, reason: string): Count => shortagesOf(resource)(reason),
+    connectionsEnded: (reason: "unread" | "surplus"): Count => connectionsEnded.of({ reason }),
+    /** Shows the used places of a limited resource, and starts the count of its refusals as `full` at 0, like `expectRoute`. */
+    watchPlaces(resource: string, watched: { readonly used: number; readonly max: number }): void {
+      shortages.inc({ resource, reason: "full" }, 0);
+      places.set(resource, watched);
+    },
+  };
+}
+
+/** Metrics of keys, their limits and their usage. */
+function createKeyMetrics(metrics: Metrics) {
+  const verifications = metrics.counter({
+    name: "netfacts_key_verifications_total",
+    help: "API keys checked, by outcome",
+    labelNames: ["outcome"],
   });
-  whoisRequests.inc({ kind: "ip", outcome: "answered" }, 0);
-  let inFlight = 0;
-  metrics.gauge({
-    name: "netfacts_http_requests_in_flight",
-    help: "HTTP requests in progress",
-    labelNames: [],
-    collect: (gauge) => gauge.set({}, inFlight),
+  const decisions = metrics.counter({
+    name: "netfacts_limit_decisions_total",
+    help: "Requests admitted or rejected by limits",
+    labelNames: ["decision"],
   });
+  decisions.inc({ decision: "limits_unavailable" }, 0);
   const keyLoads = metrics.counter({
     name: "netfacts_key_loads_total",
     help: "API keys read from the store because the cache had no fresh copy",
@@ -95,28 +131,6 @@ export function createGatewayMetrics(metrics: Metrics) {
   });
   for (const policy of ["rate", "month"]) for (const event of debtEvents) debt.inc({ event, policy }, 0);
   return {
-    /** Starts the counts of failures at 0: a rate misses the first failure if the series begins with it. */
-    expectRoute(route: string): void {
-      for (const status of failureStatuses) requests.inc({ route, status }, 0);
-    },
-    requestBegun(): void {
-      inFlight += 1;
-    },
-    requestEnded(): void {
-      inFlight -= 1;
-    },
-    /** Places of a resource that were refused or taken back, by reason (`full`, `share`, `surplus`). */
-    shortages: (resource: string, reason: string): Count => shortagesOf(resource)(reason),
-    connectionsEnded: (reason: "unread" | "surplus"): Count => connectionsEnded.of({ reason }),
-    /** Shows the used places of a limited resource, and starts the count of its refusals as `full` at 0, like `expectRoute`. */
-    watchPlaces(resource: string, watched: { readonly used: number; readonly max: number }): void {
-      shortages.inc({ resource, reason: "full" }, 0);
-      places.set(resource, watched);
-    },
-    whoisRequests: (kind: string, outcome: "answered" | "failed"): Count => whoisRequests.of({ kind, outcome }),
-    batchItems: (kind: string, outcome: "answered" | "failed"): Count => batchItemsOf(kind)(outcome),
-    requests: (route: string, status: number | string): Count => requestsOf(route)(status),
-    durations: kept((route: string) => durations.of({ route })),
     verifications: kept((outcome: string) => verifications.of({ outcome })),
     keyLoads,
     debt,

@@ -26,6 +26,34 @@ export function createIngestMetrics(metrics: Metrics) {
   // A rate misses a first failure if the series begins with it.
   for (const outcome of ["succeeded", "failed"]) runs.inc({ outcome }, 0);
   leaseErrors.inc({}, 0);
+  return {
+    leads: metrics.gauge({ name: "netfacts_ingest_leads", help: "1 while this process is the leader", labelNames: [] }),
+    leaseErrors,
+    runs,
+    durations: metrics.histogram({
+      name: "netfacts_ingest_run_duration_seconds",
+      help: "Duration of a run",
+      labelNames: ["outcome"],
+      buckets: durationBuckets,
+    }),
+    ...createSourceMetrics(metrics),
+    ...createStoreMetrics(metrics),
+    rtr: createRtrMetrics(metrics),
+    pods: metrics.gauge({
+      name: "netfacts_ingest_pods",
+      help: "Pods by their result for the snapshot activated last",
+      labelNames: ["outcome"],
+    }),
+    requests: metrics.counter({
+      name: "netfacts_http_requests_total",
+      help: "HTTP requests by route and status",
+      labelNames: ["route", "status"],
+    }),
+  };
+}
+
+/** Metrics of each listed source and of its section. */
+function createSourceMetrics(metrics: Metrics) {
   const records = metrics.gauge({
     name: "netfacts_ingest_source_records",
     help: "Records of each source, as last read",
@@ -88,15 +116,6 @@ export function createIngestMetrics(metrics: Metrics) {
     endTerm(): void {
       for (const section of sectionNames) sectionRefused.remove({ section });
     },
-    leads: metrics.gauge({ name: "netfacts_ingest_leads", help: "1 while this process is the leader", labelNames: [] }),
-    leaseErrors,
-    runs,
-    durations: metrics.histogram({
-      name: "netfacts_ingest_run_duration_seconds",
-      help: "Duration of a run",
-      labelNames: ["outcome"],
-      buckets: durationBuckets,
-    }),
     records,
     sourceFailures,
     sectionRefused,
@@ -119,6 +138,12 @@ export function createIngestMetrics(metrics: Metrics) {
     fetchSeconds,
     sourceSuccess,
     sourceNext,
+  };
+}
+
+/** Metrics of the kept snapshots. */
+function createStoreMetrics(metrics: Metrics) {
+  return {
     kept: metrics.gauge({
       name: "netfacts_history_publications",
       help: "Publications whose snapshots are kept, for rollbacks and for requests about the past",
@@ -133,17 +158,6 @@ export function createIngestMetrics(metrics: Metrics) {
       name: "netfacts_history_earliest_timestamp_seconds",
       help: "Time of the earliest kept publication, as Unix time",
       labelNames: [],
-    }),
-    rtr: createRtrMetrics(metrics),
-    pods: metrics.gauge({
-      name: "netfacts_ingest_pods",
-      help: "Pods by their result for the snapshot activated last",
-      labelNames: ["outcome"],
-    }),
-    requests: metrics.counter({
-      name: "netfacts_http_requests_total",
-      help: "HTTP requests by route and status",
-      labelNames: ["route", "status"],
     }),
   };
 }

@@ -106,15 +106,7 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
       at,
       `differs from the counts in it: ${countsText(wrong)}; it is truncated or damaged. If the registry counted wrongly, count_error_max allows a share`,
     );
-  for (const [kind, ranges] of Object.entries(overlaps)) {
-    const most = ranges.most();
-    if (most > overlapMax)
-      throw new SourceError(
-        file,
-        at,
-        `has ${most} ${kind} records of one address, and a registry delegates an address once; it is damaged`,
-      );
-  }
+  for (const [kind, ranges] of Object.entries(overlaps)) refuseOverlaps(file, at, kind, ranges);
   const notes = differing(counts).map((each) => countsText([each]));
   if (byteOrderMark) notes.unshift("begins with a byte order mark");
   if (registry === "nro") notes.push("the combined file of all registries");
@@ -128,6 +120,12 @@ export async function readDelegated(content: SourceContent, sink: (record: Deleg
     notes,
     kinds: held.kinds(),
   };
+}
+
+function refuseOverlaps(file: string, at: { readonly line: number }, kind: string, ranges: Overlaps): void {
+  const most = ranges.most();
+  if (most <= overlapMax) return;
+  throw new SourceError(file, at, `has ${most} ${kind} records of one address, and a registry delegates an address once; it is damaged`);
 }
 
 /** Reads `registry|*|type|*|count|summary`; null for any other line. */
