@@ -203,7 +203,7 @@ const notZero = (asn: number): number => {
 };
 
 /** Name in JSON, whether a bad one is left out, withdraws the prefixes (both RFC 7606) or takes the record with it, and how it is read. */
-const known: Record<number, [name: string, whenBad: "leave" | "withdraw" | "refuse", read: ReadValue]> = {
+const known: Record<number, [name: string, whenBad: "discard" | "withdraw" | "refuse", read: ReadValue]> = {
   1: [
     "origin",
     "withdraw",
@@ -217,11 +217,11 @@ const known: Record<number, [name: string, whenBad: "leave" | "withdraw" | "refu
   3: ["next_hop", "withdraw", (value) => whole(address(value, 4))],
   4: ["multi_exit_disc", "withdraw", (value) => whole(value.uint(4))],
   5: ["local_pref", "withdraw", (value) => whole(value.uint(4))],
-  6: ["atomic_aggregate", "leave", (value) => whole(sized(value, 0).left === 0)],
-  7: ["aggregator", "leave", (value) => whole({ asn: sized(value, 6, 8).uint(value.left === 8 ? 4 : 2), address: address(value, 4) })],
+  6: ["atomic_aggregate", "discard", (value) => whole(sized(value, 0).left === 0)],
+  7: ["aggregator", "discard", (value) => whole({ asn: sized(value, 6, 8).uint(value.left === 8 ? 4 : 2), address: address(value, 4) })],
   8: ["communities", "withdraw", (value) => list(value, (each) => `${each.uint(2)}:${each.uint(2)}`)],
-  9: ["originator_id", "leave", (value) => whole(address(sized(value, 4), 4))],
-  10: ["cluster_list", "leave", (value) => list(value, (each) => address(each, 4))],
+  9: ["originator_id", "discard", (value) => whole(address(sized(value, 4), 4))],
+  10: ["cluster_list", "discard", (value) => list(value, (each) => address(each, 4))],
   14: [
     "mp_reach_nlri",
     "refuse",
@@ -268,14 +268,14 @@ const known: Record<number, [name: string, whenBad: "leave" | "withdraw" | "refu
   16: ["extended_communities", "withdraw", (value) => list(value, (each) => each.take(8).hex())],
   17: [
     "as4_path",
-    "leave",
+    "discard",
     (value) => {
       const told = path(value, 4);
       for (const { asns } of told) for (const asn of asns) notZero(asn);
       return whole(told.filter(({ type }) => !type.startsWith("confed")));
     },
   ],
-  18: ["as4_aggregator", "leave", (value) => whole({ asn: notZero(sized(value, 8).uint(4)), address: address(value, 4) })],
+  18: ["as4_aggregator", "discard", (value) => whole({ asn: notZero(sized(value, 8).uint(4)), address: address(value, 4) })],
   32: ["large_communities", "withdraw", (value) => list(value, (each) => [each.uint(4), each.uint(4), each.uint(4)].join(":"))],
 };
 
@@ -331,7 +331,7 @@ function attributes(bytes: Bytes, context: Context): Attributes {
       }
     } catch (error) {
       if (!(error instanceof Refused) || whenBad === "refuse") throw error;
-      if (whenBad === "leave") left.push(type);
+      if (whenBad === "discard") left.push(type);
       else if (context.rib === null) malformed = true;
       else throw error;
     }
