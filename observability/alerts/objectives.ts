@@ -10,7 +10,7 @@ export const availabilityObjective = 0.999;
 /** Share of the lookups that must end within `fastSeconds`. */
 export const latencyObjective = 0.99;
 /** A bound of the histogram's buckets. */
-export const fastSeconds = 0.25;
+const fastSeconds = 0.25;
 
 /** Refusals because of the caller's own connection or missing key are answered before a route is chosen: no route counts them. */
 const api = 'service="gateway-auth-quota",route=~"/api/.*"';
@@ -103,7 +103,7 @@ export function objectiveAlerts(time: Times): Alert[] {
         holds: time(2 * minutes),
         severity: "critical",
         summary: `{{ $value | humanizePercentage }} of ${what}`,
-        description: `So many ${what} that the budget of 30 days (objective ${objective}) is used up within five days or sooner.`,
+        description: `So many ${what} that the budget of 30 days (objective ${objective}) is used up within five days.`,
       },
       {
         name: `Netfacts${name}BudgetBurnsSlowly`,
@@ -111,7 +111,7 @@ export function objectiveAlerts(time: Times): Alert[] {
         holds: time(15 * minutes),
         severity: "warning",
         summary: `{{ $value | humanizePercentage }} of ${what}, for hours`,
-        description: `So many ${what} that the budget of 30 days (objective ${objective}) is used up before they end.`,
+        description: `So many ${what} that the budget of 30 days (objective ${objective}) is used up before these days end.`,
       },
     ] satisfies Alert[];
   });

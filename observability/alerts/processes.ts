@@ -10,7 +10,7 @@ export function processAlerts(time: Times): Alert[] {
       holds: time(2 * minutes),
       severity: "critical",
       summary: "{{ $labels.instance }} of {{ $labels.job }} cannot be scraped",
-      description: "The process has ended, hangs, or its operations port cannot be reached.",
+      description: "The process has ended, hangs, or its telemetry port cannot be reached.",
     },
     {
       name: "NetfactsServiceMissing",

@@ -164,7 +164,7 @@ const data: Dashboard = {
             kept: `max(netfacts_history_publications${where()})`,
           },
         ),
-        number("Kept since", "s", "Age of the earliest of them.", {
+        number("Kept since", "s", "Age of the earliest publication that `as_of` can ask about.", {
           age: `time() - min(netfacts_history_earliest_timestamp_seconds${where()})`,
         }),
         number(
@@ -390,12 +390,12 @@ const reverseDns: Dashboard = {
         lines(
           "Shared cache",
           "ops",
-          "Reads of the cache that replicas share. `skipped` follows `failed` for a second, and many reads at the same time.",
+          "Reads of the cache that replicas share. They are `skipped` for a second after one `failed`, and while many are in progress.",
           {
             "{{outcome}}": sum(rate("netfacts_rdns_shared_cache_reads_total"), "outcome"),
           },
         ),
-        lines("Expired answers returned", "ops", "Answers after their end, as DNS gave no newer one.", {
+        lines("Expired answers returned", "ops", "Expired answers that were returned because DNS gave no newer one.", {
           "{{instance}}": sum(rate("netfacts_rdns_stale_answers_total"), "instance"),
         }),
         lines("Lookups in progress", "short", "Names that are being looked up.", { "{{instance}}": `netfacts_rdns_in_flight${where()}` }),
@@ -451,7 +451,7 @@ const ingest: Dashboard = {
     {
       title: "Sources",
       panels: [
-        lines("Since the last success", "s", "Time since the newest version of a source was last known to be here.", {
+        lines("Since the last success", "s", "Time since a check last found that the newest version of a source is here, or fetched it.", {
           "{{source}}": `time() - max by (source) (netfacts_ingest_source_success_timestamp_seconds${where()})`,
         }),
         lines(
