@@ -3,7 +3,7 @@
 import { checkPorts } from "../../services/standalone/src/port-owner.ts";
 import type { DistributedPorts, ServiceName } from "../../test/support/distributed.ts";
 
-export const devPortDefault = 18_080;
+const devPortDefault = 18_080;
 const host = "127.0.0.1";
 /** Most ports in the row, which must end at the highest port or before. */
 const rowMax = 32;
@@ -14,7 +14,7 @@ export interface DevPorts extends DistributedPorts {
 }
 
 /**
- * Assigns ports to the gateways first, then to their operator listeners, ingest, the servers, and the operations port of each process:
+ * Assigns ports to the gateways first, then to their operator listeners, ingest, the servers, and the telemetry port of each process:
  * docs/getting-started.md has the table.
  *
  * @param setting  DEV_PORT; empty: the default.

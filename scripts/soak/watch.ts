@@ -30,7 +30,7 @@ const figures = {
   "log a second": { slack: 128 * kibibyte, of: median },
 };
 
-/** Sample of a service, from its operations port. Rejects if the process does not answer, or if figures are missing. */
+/** Sample of a service, from its telemetry port. Rejects if the process does not answer, or if figures are missing. */
 export async function sampleOfService(url: string): Promise<Partial<Sample>> {
   const text = await read(`${url}/metrics`).then((answer) => answer.text());
   const sum = (name: string, labels = "[^}]*"): number => {

@@ -151,7 +151,7 @@ export const everything = {
 /** One switch each: what the objects of the minimal rendering become more, or less, by it. Names without that of the release. */
 export const switches: readonly { readonly name: string; readonly values: object; readonly more?: string[]; readonly less?: string[] }[] = [
   {
-    name: "no operators' listener",
+    name: "no operator listener",
     values: { gateway: { operator: { enabled: false } } },
     less: ["NetworkPolicy gateway-to-ingest", "NetworkPolicy operators-to-gateway", "Service operator"],
   },

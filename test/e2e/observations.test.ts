@@ -1,4 +1,4 @@
-/** Observations through the one-process form, as its operator uploads them: from the listener of operators to the answers of callers. */
+/** Observations through the one-process form, as its operator uploads them: from the operator listener to the answers of callers. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

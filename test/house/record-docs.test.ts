@@ -19,7 +19,7 @@ test.each(pages)("the page of %s has every member of its example, with a type an
   }
 });
 
-test("every record that the operators' listener returns has a page", () => {
+test("every record that the operator listener returns has a page", () => {
   const schemas = new Set(Object.values(recordPages).map(({ schema }) => schema));
   const returned = operatorRoutes.flatMap(({ id, answers }) =>
     answers.flatMap(({ content }) => content.flatMap(({ schema }) => (schema === null ? [] : [{ id, schema }]))),

@@ -22,7 +22,7 @@ const secretVariables = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACE
 
 const endpointVariables = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"] as const;
 
-/** Paths of the operations port, which are requested all the time. */
+/** Paths of the telemetry port, which are requested all the time. */
 const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /**

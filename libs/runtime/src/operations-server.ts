@@ -1,4 +1,4 @@
-/** The operations port: metrics and health, for the platform only, not for callers. */
+/** The telemetry port: metrics and health, for the platform only, not for callers. */
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -1,4 +1,4 @@
-/** The process of a service: settings, log, metrics, operations port, and an orderly stop. */
+/** The process of a service: settings, log, metrics, telemetry port, and an orderly stop. */
 
 import type { Tracing } from "@netfacts/messaging";
 import Type from "typebox";
@@ -76,7 +76,7 @@ export interface ServiceOptions<Config> {
 
 /**
  * Starts the process of a service within `runMain`. Metrics and health are served from the beginning; `/readyz` answers 503 until the app is ready,
- * and again as soon as a stop begins. A stop ends the app, the steps of `onStop` (latest first), the operations port, and telemetry. A step that
+ * and again as soon as a stop begins. A stop ends the app, the steps of `onStop` (latest first), the telemetry port, and telemetry. A step that
  * fails does not prevent the others, and makes the status 1.
  *
  * @throws ConfigError with the faults of all settings; errors of `build` and of the app's `start`, after everything was closed again.

@@ -1,4 +1,4 @@
-/** The operations port: its three pages, what it refuses, and a port that is taken. */
+/** The telemetry port: its three pages, what it refuses, and a port that is taken. */
 
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { createMetrics, createRegistry, type OperationsServer, startOperationsServer } from "../src/index.ts";

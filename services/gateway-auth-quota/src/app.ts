@@ -55,7 +55,7 @@ export interface GatewayDeps {
 export interface Gateway {
   /** For tests: `inject`. */
   readonly http: FastifyInstance;
-  /** The operators' listener; null if it is turned off. `listeningOrigin` returns its URL once it listens. */
+  /** The operator listener; null if it is turned off. `listeningOrigin` returns its URL once it listens. */
   readonly operator: FastifyInstance | null;
   /** Starts all configured listeners. Resolves with the public URL. */
   listen(): Promise<string>;

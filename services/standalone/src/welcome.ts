@@ -9,7 +9,7 @@ const exampleAddress = "193.0.6.139";
 export interface WelcomeOptions {
   readonly url: string;
   readonly operationsUrl: string;
-  /** null: there is no operators' listener. */
+  /** null: there is no operator listener. */
   readonly operatorUrl: string | null;
   readonly folder: string;
   readonly generation: Generation;

@@ -75,7 +75,7 @@ function pagesOf(names: readonly OperationName[]): Partial<Record<OperationName,
 const isLookup = (name: OperationName): boolean => (lookupNames as readonly OperationName[]).includes(name);
 const operationNames = Object.keys(operations) as OperationName[];
 
-/** The records of the operators' listener. */
+/** The records of the operator listener. */
 const operatorPages = {
   keys: page("Keys", "A page of the list of keys.", ManagedKeys, managedKeysFacts, examples.managed_keys),
   key: page("Key", "A key without its secret, as operators see it.", ManagedKey, managedKeyFacts, examples.managed_key),

@@ -10,5 +10,5 @@ import type { RouteDescription } from "./route.ts";
 /** On the public listener. */
 export const publicRoutes: readonly RouteDescription[] = [...dataRoutes, ...batchRoutes, ...aboutRoutes];
 
-/** On the operators' listener. */
+/** On the operator listener. */
 export const operatorRoutes: readonly RouteDescription[] = [...adminRoutes, ...ingestRoutes];

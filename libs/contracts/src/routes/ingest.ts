@@ -16,7 +16,7 @@ const upstream = ["upstream_error", "upstream_timeout"] as const;
 const [{ id: later }, { id: earlier }] = examples.snapshots.items as [KeptSnapshot, KeptSnapshot];
 const snapshotParameter = { in: "query", required: true, schema: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }) } as const;
 
-/** Under `/admin/v1/ingest`, on the operators' listener of gateways that have an `INGEST_URL`. */
+/** Under `/admin/v1/ingest`, on the operator listener of gateways that have an `INGEST_URL`. */
 export const ingestRoutes: readonly RouteDescription[] = [
   {
     method: "get",

@@ -7,7 +7,7 @@ import { violations, watchedPage } from "./console-browser.ts";
 
 export interface OperatorInBrowser {
   readonly harness: Harness;
-  /** Of the operators' listener. */
+  /** Of the operator listener. */
   readonly url: string;
   readonly publicUrl: string;
   readonly adminKey: string;

@@ -1,6 +1,6 @@
 /**
  * The console: one HTML page for the paths of all its pages, and the files that it loads, which are named by their content. The pages for
- * operators are separate files, only for the operators' listener.
+ * operators are separate files, only for the operator listener.
  */
 
 import { hash } from "node:crypto";

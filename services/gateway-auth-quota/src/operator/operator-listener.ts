@@ -1,4 +1,4 @@
-/** The operators' listener: a separate port, not the public one, for keys with the scope `admin`. */
+/** The operator listener: a separate port, not the public one, for keys with the scope `admin`. */
 
 import type { ServerResponse } from "node:http";
 import { ingestPath, ProblemError } from "@netfacts/contracts";

@@ -1,4 +1,4 @@
-/** The pages for operators: on the operators' listener, and nowhere else. */
+/** The pages for operators: on the operator listener, and nowhere else. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -34,7 +34,7 @@ test("a program that takes a page for a route of the operator API is refused", a
   expect(await harness.ask("GET", "/keys")).toMatchObject({ status: 404, body: expect.stringContaining("route_not_found") });
 });
 
-test("the public listener has neither the pages for operators nor their files, and the operators' listener not the public ones", async () => {
+test("the public listener has neither the pages for operators nor their files, and the operator listener not the public ones", async () => {
   const files = filesOf((await open("/")).body);
   const publicFiles = filesOf((await harness.gateway.request("GET", "/")).body);
   expect([files.length, publicFiles.length]).toEqual([2, 2]);
@@ -54,7 +54,7 @@ test("public scripts hold nothing of the pages for operators", () => {
     expect([name, readFileSync(resolve(site, name), "utf8")]).toEqual([name, expect.not.stringContaining("/admin/v1")]);
 });
 
-test("with CONSOLE=false, / of the operators' listener leads to the reference page, and no page is there", async () => {
+test("with CONSOLE=false, / of the operator listener leads to the reference page, and no page is there", async () => {
   const without = await startOperatorHarness({ CONSOLE: false });
   try {
     const answer = await fetch(`${without.url}/`, { redirect: "manual" });

@@ -1,4 +1,4 @@
-/** Who is let in at the operators' listener, and what is there. */
+/** Who is let in at the operator listener, and what is there. */
 
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { generateKeyText } from "@netfacts/keys";
@@ -33,7 +33,7 @@ test("whoever is refused does not reach ingest", async () => {
 });
 
 describe("404", () => {
-  provokes("route_not_found", "another path of the operators' listener", () => harness.ask("GET", "/admin/v1/nothing"));
+  provokes("route_not_found", "another path of the operator listener", () => harness.ask("GET", "/admin/v1/nothing"));
   provokes("route_not_found", "the data, which only the public listener has", () => harness.ask("GET", "/api/v1/status"));
   provokes("route_not_found", "a path that leads out of ingest's", () => harness.ask("GET", "/admin/v1/ingest/x%2f..%2f..%2f..%2fother"));
 
@@ -62,7 +62,7 @@ test("no answer allows another origin", async () => {
   }
 });
 
-test("without OPERATOR_PORT there is no listener for operators", async () => {
+test("without OPERATOR_PORT there is no operator listener", async () => {
   const gateway = await startGateway();
   expect(gateway.gateway.operator).toBeNull();
   await gateway.stop();

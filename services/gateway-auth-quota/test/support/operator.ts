@@ -1,4 +1,4 @@
-/** A gateway with its operators' listener on a real port, in front of a recording ingest. */
+/** A gateway with its operator listener on a real port, in front of a recording ingest. */
 
 import type { GatewayConfig } from "../../src/app.ts";
 import { type Harness, type HttpAnswer, startGateway } from "./gateway.ts";
@@ -13,12 +13,12 @@ export const uploadPath = "/admin/v1/ingest/upload";
 export interface OperatorHarness {
   readonly gateway: Harness;
   readonly ingest: RecordingIngest;
-  /** Of the operators' listener. */
+  /** Of the operator listener. */
   readonly url: string;
   readonly publicUrl: string;
   /** The text of a key with the scope `admin`. */
   readonly adminKey: string;
-  /** A request to the operators' listener, with the admin key unless the headers say otherwise. */
+  /** A request to the operator listener, with the admin key unless the headers say otherwise. */
   ask(
     method: string,
     path: string,
