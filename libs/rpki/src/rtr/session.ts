@@ -224,8 +224,8 @@ export class RtrSession {
     if (++this.#notifies > notifiesMax) return [this.#close(`the cache sent more than ${notifiesMax} Serial Notifies within a minute`)];
     // While the version is being negotiated, notifies are ignored (RFC 8210 §7).
     if (!this.#isSettled) return [];
-    // A query for everything accepts whatever session the cache has now: after a Cache Reset, the previous one is over.
-    const asked = this.#phase === "asked" && this.#asksAll ? null : this.#sessionId;
+    // A query for everything accepts whatever session the cache has now: after a Cache Reset or No Data Available, the previous one is over.
+    const asked = this.#serial === null ? null : this.#sessionId;
     const current = this.#phase === "receiving" ? this.#answerSession : asked;
     if (current !== null && sessionId !== current) return this.#otherSession(current, sessionId, pdu);
     if (serial === this.#serial) return [];
@@ -293,7 +293,12 @@ export class RtrSession {
       reportedBy: "cache",
       message: `the cache reports ${rtrErrorName(pdu.code)}${pdu.text === "" ? "" : `: ${printable(pdu.text)}`}`,
     };
-    if (pdu.code === rtrErrors.noDataAvailable && this.#owesAnswer) return [this.#noData(failure, now)];
+    if (pdu.code === rtrErrors.noDataAvailable && this.#owesAnswer) {
+      // The cache lost its state (RFC 8210 §8.4): it is asked for everything from here on. Its next notify says that it has data.
+      this.#forgetSerial();
+      const actions = this.#isSettled || pdu.version !== this.#version ? [] : this.#settle(this.#version);
+      return [...actions, this.#noData(failure, now)];
+    }
     if (pdu.code === rtrErrors.unsupportedVersion && !this.#isSettled) return this.#otherVersion(pdu.version, failure);
     // The cache may have refused the session in our query: the next connection asks for everything.
     this.#forgetSerial();

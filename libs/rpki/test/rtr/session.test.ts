@@ -315,6 +315,29 @@ test("waits for the Retry Interval when the cache has no data yet, over the same
   expect(rtr.hear(response(), vrp("192.0.2.0/24", 1), end(1))).toEqual([{ kind: "updated", all: true, added: 1, withdrawn: 0 }]);
 });
 
+test("asks a cache that lost its data for everything, as soon as it notifies, and keeps what it had until then", () => {
+  const rtr = synchronised();
+  rtr.session.disconnected();
+  expect(rtr.connect()).toEqual([sent({ kind: "serial-query", serial: 1 })]);
+  rtr.hear(report(rtrErrors.noDataAvailable));
+  expect(rtr.pass(600 * second)).toEqual([sent({ kind: "reset-query" })]);
+  rtr.hear(report(rtrErrors.noDataAvailable));
+  rtr.pass(60 * second);
+  expect(rtr.hear(notify(1, 9))).toEqual([sent({ kind: "reset-query" })]);
+  expect(rtr.content()).toEqual(["192.0.2.0/24 1"]);
+  expect(rtr.hear(response(9), vrp("203.0.113.0/24", 4), end(1, { sessionId: 9 }))).toEqual([
+    { kind: "updated", all: true, added: 1, withdrawn: 1 },
+  ]);
+});
+
+test("hears the first notify of a cache that had no data when it was asked", () => {
+  const rtr = begin();
+  rtr.connect();
+  rtr.hear(report(rtrErrors.noDataAvailable));
+  expect(rtr.hear(notify(1))).toEqual([]);
+  expect(rtr.pass(1 * second)).toEqual([sent({ kind: "reset-query" })]);
+});
+
 test.each([
   ["all of it again", [reset()], [response(8), end(1, { sessionId: 8 })]],
   ["changes", [], [response(), vrp("192.0.2.0/24", 1, false), end(2)]],
