@@ -9,7 +9,10 @@ import type { RtrClock } from "./clock.ts";
 const linkDefaults = {
   /** Time in which the connection, including TLS, must be established. */
   connectMsMax: 10_000,
-  /** Wait after the first failure. Each further failure doubles it; a random share of up to a half is subtracted. */
+  /**
+   * Wait after the first failure. Each further failure doubles it, until a connection has been synchronised for `retryMsMax`. A random share of up to
+   * a half is subtracted.
+   */
   retryMsMin: 1_000,
   retryMsMax: 120_000,
   /** Time in which a cache must be synchronised; after that, the next cache is asked too. */
@@ -53,6 +56,8 @@ export class CacheLink {
   #state: LinkState = "stopped";
   #socket: Socket | null = null;
   #failures = 0;
+  /** Time from which the previous failures no longer count. A cache that fails after each answer must not be asked for everything each second. */
+  #steadyAt = Number.POSITIVE_INFINITY;
   #attemptsAtOnce = 0;
   #lastFailure: string | null = null;
   #begunAt = Number.POSITIVE_INFINITY;
@@ -141,7 +146,7 @@ export class CacheLink {
           this.#socket?.write(action.bytes);
           break;
         case "updated":
-          this.#failures = 0;
+          this.#steadyAt = Math.min(this.#steadyAt, this.#now() + this.#settings.retryMsMax);
           this.#attemptsAtOnce = 0;
           this.#lastFailure = null;
           this.#to("synchronised");
@@ -180,6 +185,8 @@ export class CacheLink {
     this.#leave();
     const { clock, random = Math.random, events } = this.#options;
     const { retryMsMin, retryMsMax } = this.#settings;
+    if (this.#now() >= this.#steadyAt) this.#failures = 0;
+    this.#steadyAt = Number.POSITIVE_INFINITY;
     if (atOnce && this.#attemptsAtOnce < attemptsAtOnceMax) {
       this.#attemptsAtOnce++;
       this.#to("waiting");

@@ -275,3 +275,20 @@ test("waits longer after each failure, less up to a half by chance", async () =>
   }
   expect(waits).toEqual([750, 1_500, 3_000, 6_000, 6_000, 6_000]);
 });
+
+test("waits longer for a cache that fails after each answer, until one connection has lasted", async () => {
+  const clock = manualClock();
+  const cache = await cacheOf([a]);
+  const rtr = watch([cache], clock, { settings: { retryMsMin: 1_000, retryMsMax: 8_000 }, random: () => 0 });
+  const waits: number[] = [];
+  for (const lastsMs of [0, 0, 0, 7_999, 8_000]) {
+    await rtr.until(() => rtr.status()[0]?.state === "synchronised");
+    clock.pass(lastsMs);
+    for (const socket of cache.open) socket.destroy();
+    await rtr.until(() => rtr.status()[0]?.state === "waiting");
+    let waited = 0;
+    for (; rtr.status()[0]?.state === "waiting"; waited += 500) clock.pass(500);
+    waits.push(waited);
+  }
+  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 1_000]);
+});
