@@ -44,7 +44,7 @@ export interface RtrSourcesDeps {
 }
 
 interface Followed {
-  readonly source: RtrSource;
+  source: RtrSource;
   readonly client: RtrClient;
   stock: RtrStock | null;
   /** Cancels the pending write; null: none is pending. */
@@ -73,7 +73,11 @@ export class RtrSources {
   follow(sources: readonly RtrSource[]): void {
     const wanted = new Map(sources.map((source) => [source.name, source]));
     for (const [name, { source }] of this.#followed) if (wanted.get(name)?.location !== source.location) this.#leave(name);
-    for (const source of wanted.values()) if (!this.#followed.has(source.name)) this.#begin(source);
+    for (const source of wanted.values()) {
+      const followed = this.#followed.get(source.name);
+      if (followed === undefined) this.#begin(source);
+      else this.#continue(followed, source);
+    }
   }
 
   /** Null: no data are known yet. */
@@ -134,6 +138,14 @@ export class RtrSources {
     };
     this.#followed.set(name, followed);
     client.start();
+  }
+
+  /** The interval may have changed. */
+  #continue(followed: Followed, source: RtrSource): void {
+    const { intervalSeconds } = followed.source;
+    followed.source = source;
+    if (intervalSeconds !== source.intervalSeconds && followed.stock?.kind === "file")
+      this.#refreshLater(followed, followed.stock.updatedAt);
   }
 
   #leave(name: string): void {

@@ -69,6 +69,21 @@ test("hands on data that do not change once per interval, with the time at which
   expect(["synchronised", "active", "serial", "vrps", "router_keys"].map(sample)).toEqual(["1", "1", "1", "1", "0"]);
 });
 
+test("a changed interval holds from then on, over the same session", async () => {
+  const { cache, clock, sources, follow, until, changes } = await begin();
+  follow();
+  await until(() => sources.status("rpki")[0]?.state === "synchronised");
+  clock.pass(1_000);
+  await until(() => changes() === 1);
+  sources.follow([{ name: "rpki", location: cache.url, intervalSeconds: 3_700 }]);
+  clock.pass(hour);
+  await cache.hears("serial-query");
+  await until(() => sources.status("rpki")[0]?.updatedAt === clock.now());
+  clock.pass(100_000);
+  await until(() => changes() === 2);
+  expect(cache.connections).toBe(1);
+});
+
 test("a cache has gauges as long as its source follows it", async () => {
   const { cache, registry, sources, follow, until } = await begin();
   const other = await startScriptedCache(["192.0.2.0/24-24 1"]);
