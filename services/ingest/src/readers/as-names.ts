@@ -42,12 +42,14 @@ export function readNameList(content: SourceContent, sink: (record: AsNameRecord
  * than allowed, or truncated within its last line.
  */
 export function readAutnums(content: SourceContent, sink: (record: AsNameRecord) => void): Promise<ReaderReport> {
-  const split: SplitLine = (line) => {
-    const match = /^((?:AS)?\d[\d.]*)[ \t]+(.*)$/.exec(line);
-    return match === null ? notNamed : [match[1] as string, match[2] as string];
-  };
   // Potaroo's list ends with such a placeholder. It names nothing, so that half of it would do no harm.
-  return readNames(content, sink, split, (line) => /[ \t]-.*-$/.test(line));
+  return readNames(content, sink, splitAutnum, (line) => line.endsWith("-") && /[ \t]-/.test(line.slice(0, -1)));
+}
+
+/** Cost: one or two looks at each character, whatever the line has. For that, nothing may be required after `.*`, which may end within the line. */
+function splitAutnum(line: string): ReturnType<SplitLine> {
+  const match = /^((?:AS)?\d[\d.]*)[ \t]+(.*)/.exec(line);
+  return match?.[0].length === line.length ? [match[1] as string, match[2] as string] : notNamed;
 }
 
 async function readNames(

@@ -7,6 +7,9 @@ import { ReadableText } from "./readable-text.ts";
 import type { ReaderReport, SourceContent } from "./reader-report.ts";
 import { readTimestamp } from "./timestamp.ts";
 
+/** From the first `#` of a line. It cannot begin anywhere else: otherwise a line of such marks costs the square of its length. */
+const comment = /^([^#]*)#.*$/;
+
 type Reading = Promise<{ ranges: ListedRange[]; report: ReaderReport }>;
 
 /**
@@ -25,7 +28,7 @@ export async function readPrefixList(content: SourceContent): Reading {
   let isPrefix = false;
   const { lines, ended } = await forEachLine(content.file, chunks, (bytes, start, end, line) => {
     const text = texts.decode(bytes.subarray(start, end), line === 1);
-    const prefix = text.replace(/#.*$/, "").trim();
+    const prefix = text.replace(comment, "$1").trim();
     const isValid = prefix !== "" && list.add({ prefix, place: { line }, text });
     isPrefix = isValid && /\/\d+$/.test(text);
   });

@@ -44,6 +44,13 @@ test("splits the country off only where nearly every name has one behind it", as
   ]);
 });
 
+// A cost that rises with the square of the length is a fifth of a second for each of these lines.
+test("long lines of blanks are refused within the time of a small file", async () => {
+  const text = `1${" ".repeat(16_000)}\rx\n`.repeat(200);
+  const failure = await failureOf(readAll(readAutnums, contentOf(text, 65_536, { secondsMax: 10 })));
+  expect(failure.message).toContain("200 of 200 names (100.00 %) are invalid");
+});
+
 test("leaves out placeholders: they name nothing", async () => {
   const { records, report } = await autnums(["AS1 -Reserved AS-, ZZ", "AS2 -Private Use AS-", "AS3 AS3", "AS4 as4, NL", "AS5 AS6"]);
   expect(records.map(({ asn }) => asn)).toEqual([5]);

@@ -124,6 +124,13 @@ describe("the time of a file", () => {
     expect(report.asOf === null ? null : new Date(report.asOf * 1000).toISOString().replace(".000", "")).toBe(expected);
   });
 
+  // A cost that rises with the square of the length is a tenth of a second and more for each of these lines.
+  test("is looked for in long comments within the time of a small file", async () => {
+    const text = `# ${"last updated,".repeat(1_250)}\rx\n`.repeat(200);
+    const { report } = await readGeofeed(contentOf(`${text}192.0.2.0/24,NL,,,\n`, 65_536, { secondsMax: 10 }));
+    expect(report.asOf).toBeNull();
+  });
+
   test("is not read behind the first record", async () => {
     const { report } = await read("192.0.2.0/24,NL,,,", "# last updated: 2026-08-22T16:53:12Z");
     expect(report.asOf).toBeNull();

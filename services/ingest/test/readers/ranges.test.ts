@@ -191,6 +191,13 @@ describe("exit nodes of Tor", () => {
 });
 
 describe("lists of prefixes", () => {
+  // A cost that rises with the square of the length is a fifth of a second for each of these lines.
+  test("long lines of comment marks are refused within the time of a small file", async () => {
+    const text = `${"#".repeat(16_000)}\rx\n`.repeat(200);
+    const failure = await failureOf(readPrefixList(contentOf(text, 65_536, { secondsMax: 10 })));
+    expect(failure.message).toContain("200 of 200 ranges (100.00 %) are invalid");
+  });
+
   test("a prefix or an address in a line, with comments", async () => {
     expect(shown(await read(readPrefixList, "\ufeff# made\n11.0.0.0/16 # one\n\n 12.0.0.1\r\n2001:DB8:0::/40\n"))).toEqual([
       ["11.0.0.0/16", null, ""],
