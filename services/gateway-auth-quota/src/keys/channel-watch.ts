@@ -35,7 +35,7 @@ export class ChannelWatch {
   async #look(probe: (msMax: number) => Promise<boolean>): Promise<void> {
     if (this.#probing || !this.#up) return;
     this.#probing = true;
-    this.#answers = await probe(answerMs);
+    this.#answers = await probe(answerMs).catch(() => false);
     this.#probing = false;
     this.#tell();
   }
