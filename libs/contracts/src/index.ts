@@ -146,7 +146,7 @@ export {
 } from "./sections.ts";
 export { sharedAnswersStream, sharedAnswersSubject } from "./shared-answers.ts";
 export { isSnapshotId, type SnapshotNumber, snapshotIdOf, snapshotIdPattern, snapshotNumberOf } from "./snapshot-number.ts";
-export { timestamp } from "./timestamp.ts";
+export { timestamp, timestampPattern } from "./timestamp.ts";
 export {
   decodeQuery,
   encodeQuery,

@@ -17,15 +17,7 @@ import {
   type WarningCode,
   wholeRecord,
 } from "@netfacts/contracts";
-import {
-  ageSeconds,
-  type Generation,
-  isStale,
-  type Publication,
-  publicationTime,
-  type SectionEntry,
-  type SectionName,
-} from "@netfacts/snapshot";
+import { ageSeconds, type Generation, isStale, type Publication, type SectionEntry, type SectionName } from "@netfacts/snapshot";
 
 /** The longest time a cache may keep an answer, in seconds. */
 export const maxAgeSecondsMax = 300;
@@ -154,7 +146,7 @@ export class AnswerNotes {
   #history(): Pick<Meta, "history"> {
     if (this.#past === null) return {};
     const { id, at } = this.#past.publication;
-    return { history: { as_of: publicationTime(this.nowMs), snapshot: id, published_at: at } };
+    return { history: { as_of: timestamp(this.nowMs), snapshot: id, published_at: at } };
   }
 
   /** The input of the ETag: equal for two answers to the same question that differ only in ids and ages. */

@@ -118,7 +118,6 @@ export {
   namedObjects,
   type Publication,
   pastManifest,
-  publicationTime,
   type Retention,
   retentionConfigSchema,
   retentionDefaults,

@@ -1,15 +1,14 @@
 /** The form of a manifest, and its reader. In a file of its own because the schema library takes longer to load than most sections. */
 
-import { snapshotIdPattern } from "@netfacts/contracts";
+import { snapshotIdPattern, timestampPattern } from "@netfacts/contracts";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { objectBytesMax } from "./columns.ts";
 import { ManifestError, NewerManifestError, type SectionName, sealManifest, sectionNames } from "./manifest.ts";
 
-/** RFC 3339 in UTC, whole seconds: the base of the order of ids and of ages. */
-const timestampPattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$";
+const wholeTimestamp = `^${timestampPattern}$`;
 const nullableText = Type.Unsafe<string | null>({ type: ["string", "null"] });
-const nullableTimestamp = Type.Unsafe<string | null>({ type: ["string", "null"], pattern: timestampPattern });
+const nullableTimestamp = Type.Unsafe<string | null>({ type: ["string", "null"], pattern: wholeTimestamp });
 const nullableInteger = Type.Unsafe<number | null>({ type: ["integer", "null"] });
 
 const objectBytes = Type.Integer({ minimum: 0, maximum: objectBytesMax });
@@ -26,7 +25,7 @@ const SourceEntry = Type.Object({
   /** For a source that failed: the records of the last good version, so that a smaller new version is still reported. */
   accepted_before: Type.Optional(Type.Integer({ minimum: 0 })),
   /** For a source that failed: the data time of the last good version, so that a far older new version is still reported. */
-  as_of_before: Type.Optional(Type.String({ pattern: timestampPattern })),
+  as_of_before: Type.Optional(Type.String({ pattern: wholeTimestamp })),
   /** The last data time that a file of the source itself stated: `as_of`, or that of an earlier version. Null: no file did. Absent: not known. */
   as_of_told: Type.Optional(nullableTimestamp),
   /** Records of each kind; for a source that failed, those of the last good version. Absent: its kinds are not counted. */
@@ -40,7 +39,7 @@ const SectionEntry = Type.Object({
   object: Type.String({ pattern: "^[0-9a-f]{64}$" }),
   bytes: objectBytes,
   version: Type.String(),
-  as_of: Type.String({ pattern: timestampPattern }),
+  as_of: Type.String({ pattern: wholeTimestamp }),
   /** Seconds after `as_of` from which the section is stale; null = never. */
   stale_after_seconds: nullableInteger,
   /** Seconds between two expected versions; null = none is expected. */
@@ -53,7 +52,7 @@ const SectionEntry = Type.Object({
   match_peers_min: Type.Optional(Type.Integer({ minimum: 1 })),
   /** For routes: updates that are missing between a collector's table and its `as_of`, or after that; `to` null: all after `from`. Absent: none. */
   updates_gaps: Type.Optional(
-    Type.Array(Type.Object({ collector: Type.String(), from: Type.String({ pattern: timestampPattern }), to: nullableTimestamp })),
+    Type.Array(Type.Object({ collector: Type.String(), from: Type.String({ pattern: wholeTimestamp }), to: nullableTimestamp })),
   ),
 });
 

@@ -1,12 +1,13 @@
 /** Generations of the past: found by time, loaded on request, one at a time, and kept within bounds. */
 
+import { timestamp } from "@netfacts/contracts";
 import Type, { type Static } from "typebox";
 import { Generation, type LoadedSections, type LoadedSnapshot, sectionsOf } from "./generation.ts";
 import { buffersOf, bytesOf } from "./loaded-memory.ts";
 import { BackgroundLoader } from "./loader.ts";
 import type { Manifest } from "./manifest.ts";
 import { ReleasedMemory } from "./released-memory.ts";
-import { type Publication, pastManifest, publicationTime } from "./store/retention.ts";
+import { type Publication, pastManifest } from "./store/retention.ts";
 import { SnapshotError, type SnapshotStore, SnapshotUnavailableError } from "./store/snapshot-store.ts";
 import type { StoreSource } from "./store/store-source.ts";
 
@@ -344,7 +345,7 @@ export class PastGenerations {
 
 /** The publication in force at that time, or the named one if it was published by then. */
 function find(publications: readonly Publication[], { at, snapshotId }: PastQuestion): Publication | undefined {
-  const time = publicationTime(at * 1_000);
+  const time = timestamp(at * 1_000);
   return publications.findLast((publication) => publication.at <= time && (snapshotId === null || publication.id === snapshotId));
 }
 

@@ -1,6 +1,7 @@
 /** Loads the snapshot that a command names, from a file, a data folder, or the store that services share. */
 
-import { Generation, loadSnapshot, type Publication, pastManifest, publicationTime } from "@netfacts/snapshot";
+import { timestamp } from "@netfacts/contracts";
+import { Generation, loadSnapshot, type Publication, pastManifest } from "@netfacts/snapshot";
 import type { Command } from "commander";
 import { CliError } from "./cli-error.ts";
 import { withSnapshots } from "./commands/snapshot/snapshots.ts";
@@ -25,7 +26,7 @@ export function loadPast(command: Command, atSeconds: number): Promise<{ generat
   return withSnapshots(command, async ({ storeOf }) => {
     const store = await storeOf(named(command));
     const publications = await store.publications().catch(refuse);
-    const time = publicationTime(atSeconds * 1_000);
+    const time = timestamp(atSeconds * 1_000);
     const publication = publications.findLast(({ at }) => at <= time);
     if (publication === undefined) {
       const [earliest, latest] = [publications[0]?.at, publications.at(-1)?.at];

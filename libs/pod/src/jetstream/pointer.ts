@@ -1,13 +1,12 @@
 /** The pointer and the manifests of a store of snapshots: keys of a NATS key-value bucket (ADR-8). */
 
-import { isSnapshotId, snapshotNumberOf } from "@netfacts/contracts";
+import { isSnapshotId, snapshotNumberOf, timestamp, timestampPattern } from "@netfacts/contracts";
 import type { JetStreamClient, JetStreamManager, NatsConnection, StoredMsg } from "@netfacts/messaging/nats-client";
 import {
   decodeManifest,
   encodeManifest,
   type Manifest,
   type Publication,
-  publicationTime,
   readTakenBack,
   SnapshotError,
   type SnapshotPointer,
@@ -98,7 +97,7 @@ export class JetStreamKeys {
     const stored: Publication[] = [];
     for (const id of [...(await this.manifestIds())].filter(isId)) {
       const message = await this.#storedManifest(id);
-      if (message !== null) stored.push({ id, at: publicationTime(message.time.getTime()) });
+      if (message !== null) stored.push({ id, at: timestamp(message.time.getTime()) });
     }
     return stored.sort((a, b) => (a.at + a.id < b.at + b.id ? -1 : 1));
   }
@@ -128,13 +127,13 @@ function readRecord(text: string): PointerRecord | null {
   }
 }
 
-const timePattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$/;
+const wholeTimestamp = new RegExp(`^${timestampPattern}$`);
 
 function isPublication(value: unknown): value is Publication {
   const { id, at } = (value ?? {}) as Record<string, unknown>;
-  return isId(id) && typeof at === "string" && timePattern.test(at);
+  return isId(id) && typeof at === "string" && wholeTimestamp.test(at);
 }
 
 function byItsId(id: string): Publication {
-  return { id, at: publicationTime(snapshotNumberOf(id).seconds * 1_000) };
+  return { id, at: timestamp(snapshotNumberOf(id).seconds * 1_000) };
 }

@@ -1,5 +1,6 @@
 /** Snapshots in JetStream: objects in an Object Store bucket, manifests and the pointer in a key-value bucket of the same name. */
 
+import { timestamp } from "@netfacts/contracts";
 import type { NatsConnection } from "@netfacts/messaging/nats-client";
 import {
   decideKept,
@@ -7,7 +8,6 @@ import {
   ManifestError,
   namedObjects,
   PublicationConflictError,
-  publicationTime,
   type Retention,
   retentionDefaults,
   SnapshotError,
@@ -79,7 +79,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       await keys.putManifest(manifest);
       const active = before?.record?.active ?? null;
       const whole = [...past.history.filter((id) => id !== manifest.id), manifest.id];
-      const publications = withPublication(past.publications, { id: manifest.id, at: publicationTime(clock.now()) });
+      const publications = withPublication(past.publications, { id: manifest.id, at: timestamp(clock.now()) });
       const keeps = await decideKept({ publications, whole, active }, retention, (id) => kept.namedBy(id));
       const { taken_back = [] } = before?.record ?? {};
       const lists = { history: keeps.whole, publications: keeps.publications };

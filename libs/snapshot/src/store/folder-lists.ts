@@ -3,14 +3,14 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isSnapshotId, snapshotIdPattern } from "@netfacts/contracts";
-import { type Publication, publicationTime } from "./retention.ts";
+import { isSnapshotId, snapshotIdPattern, timestamp, timestampPattern } from "@netfacts/contracts";
+import type { Publication } from "./retention.ts";
 import { SnapshotError } from "./snapshot-store.ts";
 import { readTakenBack, type TakenBack } from "./taken-back.ts";
 import { isMissing, writeWhole } from "./whole-file.ts";
 
 /** An id, and the time of its publication. */
-const publicationPattern = new RegExp(`^(${snapshotIdPattern}) ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)$`);
+const publicationPattern = new RegExp(`^(${snapshotIdPattern}) (${timestampPattern})$`);
 
 /** The lists that one publication writes. */
 export interface PublishedLists {
@@ -114,7 +114,7 @@ export class FolderLists {
         .filter(isSnapshotId)
         .map(async (id) => ({ id, at: (await stat(join(this.#manifests, `${id}.json`)).catch(() => null))?.mtimeMs ?? 0 })),
     );
-    return written.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1)).map(({ id, at }) => ({ id, at: publicationTime(at) }));
+    return written.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1)).map(({ id, at }) => ({ id, at: timestamp(at) }));
   }
 }
 

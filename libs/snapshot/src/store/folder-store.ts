@@ -3,12 +3,12 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isSnapshotId } from "@netfacts/contracts";
+import { isSnapshotId, timestamp } from "@netfacts/contracts";
 import { encodeManifest, type Manifest } from "../manifest.ts";
 import { FolderLists } from "./folder-lists.ts";
 import { KeptInFolder, namesIn } from "./kept-in-folder.ts";
 import { watchReadings } from "./pointer-watch.ts";
-import { decideKept, namedObjects, publicationTime, type Retention, retentionDefaults, withPublication } from "./retention.ts";
+import { decideKept, namedObjects, type Retention, retentionDefaults, withPublication } from "./retention.ts";
 import { PublicationConflictError, piecesOf, SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
 import { holdsBytes, isMissing, readObject, writeWhole } from "./whole-file.ts";
 
@@ -89,7 +89,7 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
       const published = await lists.publications();
       await writeWhole(manifests, `${id}.json`, [encodeManifest(manifest)]);
       const whole = [...(await lists.publishedIds()).filter((other) => other !== id), id];
-      const publications = withPublication(published, { id, at: publicationTime(clock.now()) });
+      const publications = withPublication(published, { id, at: timestamp(clock.now()) });
       const keeps = await decideKept({ publications, whole, active: id }, retention, (other) => kept.namedBy(other));
       await lists.write({ ...keeps, current: id, takenBack });
       // The snapshot is already published. Files that cannot be removed cost disk space, and the next publication tries again.

@@ -105,11 +105,6 @@ export function withPublication(publications: readonly Publication[], next: Publ
   return publications.at(-1)?.id === next.id ? publications : [...publications, next];
 }
 
-/** A time in the form of publications. */
-export function publicationTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
-
 /**
  * Decides what to keep. Days are counted by the times of publications, newest first, and not from now: a clock that was wrong once costs no more than
  * the place of one day.
