@@ -59,6 +59,7 @@ export {
 export { type ProfileField, profileFields, type Statement, statementsText } from "./statements.ts";
 export type { Store } from "./store.ts";
 export { isDiskFull, isNotWritable, StoreError, type StoreFault } from "./store-error.ts";
+export { syncFolder } from "./sync-folder.ts";
 export { daysOf } from "./usage-batch.ts";
 export {
   type UsageDimension,

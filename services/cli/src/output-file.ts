@@ -5,7 +5,7 @@ import { rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { isDiskFull, isNotWritable } from "@netfacts/storage";
+import { isDiskFull, isNotWritable, syncFolder } from "@netfacts/storage";
 import { CliError } from "./cli-error.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { interruptible } from "./interrupt.ts";
@@ -23,7 +23,10 @@ export async function writeWhole(path: string, pieces: Iterable<Uint8Array | str
     const written = file === null ? path : `${file}.${process.pid}.partial`;
     try {
       await pipeline(Readable.from(pieces), createWriteStream(written, { flush: file !== null }), { signal });
-      if (file !== null) await rename(written, file);
+      if (file === null) return;
+      await rename(written, file);
+      // The file is whole: a folder that cannot be synced, or not be read, makes no failure of it.
+      await syncFolder(dirname(file)).catch(() => undefined);
     } catch (error) {
       if (file === null && isReaderGone(error)) return;
       if (file !== null) await rm(written, { force: true });

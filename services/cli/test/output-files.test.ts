@@ -3,6 +3,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   createReadStream,
   existsSync,
   lstatSync,
@@ -23,7 +24,9 @@ import { compileCache } from "../../../test/support/compile-cache.ts";
 import { programArgs } from "../../../test/support/programs.ts";
 import { withSamples } from "../../../test/support/sample-snapshot.ts";
 import { smallSources } from "../../../test/support/small-sources.ts";
+import { syncedBy } from "../../../test/support/synced.ts";
 import { exitCodes } from "../src/exit-codes.ts";
+import { writeWhole } from "../src/output-file.ts";
 import { run, runJson, temporaryFolder } from "./support/run.ts";
 
 const dataDir = temporaryFolder();
@@ -78,6 +81,15 @@ describe("export --output", () => {
     expect(await exported(join(folder, "current", "out"))).toMatchObject({ code: exitCodes.ok, err: "" });
     expect(readdirSync(join(folder, "volume")).sort()).toEqual(["new", "sub"]);
     expect(readdirSync(folder).sort()).toEqual(["current", "volume"]);
+  });
+
+  test("makes the name of the file safe from a power failure, and needs no folder that can be read for it", async () => {
+    const folder = newFolder();
+    expect(await syncedBy(() => writeWhole(join(folder, "out"), ["a"]))).toContain("folder");
+    chmodSync(folder, 0o300);
+    await writeWhole(join(folder, "out"), ["b"]);
+    expect(readFileSync(join(folder, "out"), "utf8")).toBe("b");
+    chmodSync(folder, 0o700);
   });
 
   test("writes to a pipe, which stays", async () => {

@@ -2,12 +2,14 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { sectionsOf } from "../generation.ts";
 import { encodeManifest, type Manifest, type SectionEntry } from "../manifest.ts";
 import { decodeManifest } from "../manifest-form.ts";
 import { objectMemory } from "../object-memory.ts";
 import { watchReadings } from "./pointer-watch.ts";
 import { SnapshotError, type SnapshotPointer, type SnapshotStore } from "./snapshot-store.ts";
+import { syncFolder } from "./whole-file.ts";
 
 const magic = Buffer.from("NFPACK\r\n", "latin1");
 /** Magic, then the length of the manifest as u32. */
@@ -29,7 +31,8 @@ function layout(manifest: Manifest, manifestBytes: number): { entry: SectionEntr
 }
 
 /**
- * Writes a snapshot of a store into one file, without the objects that only ingest reads. The file appears whole or not at all.
+ * Writes a snapshot of a store into one file, without the objects that only ingest reads. The file appears whole or not at all, and
+ * is safe from a power failure then, except in a folder that cannot be synced.
  *
  * @param signal  ends it between two objects, with the signal's reason.
  */
@@ -53,6 +56,7 @@ export async function writePack(store: SnapshotStore, id: string, path: string, 
     await file.close();
     signal?.throwIfAborted();
     await rename(temporary, path);
+    await syncFolder(dirname(path)).catch(() => {});
   } catch (error) {
     await file.close().catch(() => {});
     await rm(temporary, { force: true });

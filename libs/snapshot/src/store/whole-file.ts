@@ -34,6 +34,11 @@ export async function writeWhole(folder: string, name: string, pieces: readonly 
     await rm(temporary, { force: true }).catch(() => {});
     throw located(error as NodeJS.ErrnoException, join(folder, name));
   }
+  await syncFolder(folder);
+}
+
+/** Makes the names in a folder safe from a power failure. @throws the system's error */
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {
     await handle.sync();

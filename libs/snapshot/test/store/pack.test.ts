@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { expect, test } from "@jest/globals";
+import { syncedBy } from "../../../../test/support/synced.ts";
 import {
   encodeManifest,
   loadSnapshot,
@@ -43,6 +44,13 @@ test("a pack is a store of one snapshot, which loads, and cannot be written to",
     await watch.look();
     watch.stop();
     expect(seen).toEqual([manifest.id]);
+  });
+});
+
+test("the name of a pack is safe from a power failure", async () => {
+  await packed(async (_pack, { id }, folder) => {
+    const synced = await syncedBy(() => writePack(openFolderStore(join(folder, "data")), id, join(folder, "two.pack")));
+    expect(synced).toEqual(["file", "folder"]);
   });
 });
 

@@ -6,8 +6,10 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { BSON, type Document } from "mongodb";
 import { fileError, StoreError, type StoreFault } from "../store-error.ts";
+import { syncFolder } from "../sync-folder.ts";
 import { schemaVersion } from "./mongo-schema.ts";
 
 const { EJSON } = BSON;
@@ -75,6 +77,7 @@ export class CopyWriter {
       await this.#file.appendFile(`${JSON.stringify(end)}\n`);
       await this.#file.sync();
       await this.#file.close();
+      await syncFolder(dirname(this.#path));
     } catch (cause) {
       throw fileError(this.#path, cause);
     }

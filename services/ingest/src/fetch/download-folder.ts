@@ -9,8 +9,9 @@
  */
 
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { syncFolder } from "@netfacts/storage";
 import { replaceText } from "../replace-text.ts";
 import { diskError } from "./fetch-error.ts";
 import { takeLock } from "./lock.ts";
@@ -228,13 +229,4 @@ export async function replaceFile(path: string, content: unknown): Promise<void>
   await replaceText(path, `${JSON.stringify(content, null, 2)}\n`).catch(({ cause }: Error) => {
     throw diskError(cause, path);
   });
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
