@@ -25,10 +25,14 @@ export interface SnapshotCopyDeps {
   readonly lookMs?: number;
   /** Time after a copy that could not be written until the next one, in ms. Default: a minute. */
   readonly retryMs?: number;
+  /** Time after which the objects of the copy are read again, in ms. Default: a day. */
+  readonly readAgainMs?: number;
 }
 
 const lookMsDefault = 2_000;
 const retryMsDefault = 60_000;
+/** Files can decay without any sign. They are hundreds of megabytes, which not every publication should read. */
+const readAgainMsDefault = 86_400_000;
 /** Shortest time between two complete reads that pods cause by refusing an intact snapshot, in ms. */
 const doubtIntervalMs = 60_000;
 
@@ -48,6 +52,8 @@ export class SnapshotCopy {
   #copied = "";
   /** On the clock of `performance.now()`. */
   #noCopyBefore = Number.NEGATIVE_INFINITY;
+  /** The objects of the copy, the mark of its files when it was written, and the time at which this process last read or wrote all of them. */
+  #own = { objects: new Set<string>(), mark: "", readAtMs: Number.NEGATIVE_INFINITY };
   /** The snapshot that was last found intact in the store, and the mark of its objects. It is read again if either differs. */
   #whole = { id: "", mark: "" };
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
@@ -141,10 +147,14 @@ export class SnapshotCopy {
   }
 
   async #take(id: string, takenBack: readonly TakenBackVersion[]): Promise<void> {
-    const { store } = this.#deps;
+    const { store, readAgainMs = readAgainMsDefault } = this.#deps;
     const manifest = await store.getManifest(id);
+    const now = performance.now();
+    const { objects, mark, readAtMs } = this.#own;
+    const isKnown = now - readAtMs < readAgainMs && (await this.#copy.objectsMark()) === mark;
     for (const { object, bytes } of objectsOf(manifest)) {
       if (this.#stopped) return;
+      if (isKnown && objects.has(object)) continue;
       const isThere = await this.#copy.getObject(object, bytes).then(
         () => true,
         () => false,
@@ -154,6 +164,11 @@ export class SnapshotCopy {
       await this.#keep(() => this.#copy.putObject(content));
     }
     await this.#keep(() => this.#copy.publish(manifest, { takenBack }));
+    this.#own = {
+      objects: new Set(objectsOf(manifest).map(({ object }) => object)),
+      mark: await this.#copy.objectsMark(),
+      readAtMs: isKnown ? readAtMs : now,
+    };
   }
 
   /** On failure frees the space of the unfinished copy, because runs and the lease need it, and delays the next copy, which would fail again. */

@@ -1,15 +1,16 @@
 /** A store of snapshots that loses all or parts of what serves, while a source is unusable: it is put back, and no section is lost. */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import { PodReporter } from "@netfacts/pod";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/pod/jetstream";
 import { LoaderThreads, type Manifest, openFolderStore, SnapshotFollower, SnapshotUnavailableError } from "@netfacts/snapshot";
 import { testBucket } from "../../../../libs/pod/test/jetstream/bucket.ts";
-import { madeNames } from "../../../../libs/snapshot/test/support/made-sections.ts";
-import { publishMade } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
+import { madeNames, madeProfiles } from "../../../../libs/snapshot/test/support/made-sections.ts";
+import { madeManifest, madeObjects, publishMade } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
 import { until } from "../../../../test/support/http.ts";
 import { startNatsServer } from "../../../../test/support/nats-server.ts";
 import { SnapshotCopy } from "../../src/publish/snapshot-copy.ts";
@@ -197,6 +198,54 @@ test("what operators took back is copied and restored with the snapshot", async 
     await until(async () => (await store.currentId()) === id);
     expect(await store.takenBack()).toEqual(takenBack);
   } finally {
+    await copy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test.each([
+  ["are not read again within a day", {}, 0],
+  ["are read again later", { readAgainMs: 0 }, 1],
+])("at the next publication, objects that the copy has %s", async (_what, settings, times) => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const store = openFolderStore(join(folder, "store"));
+  const objects = new Map<string, Promise<Uint8Array<SharedArrayBuffer>>>();
+  const copy = new SnapshotCopy({
+    folder: join(folder, "serving"),
+    store: {
+      ...store,
+      getObject(digest, bytes) {
+        const object = objects.get(digest) ?? store.getObject(digest, bytes);
+        objects.set(digest, object);
+        return object;
+      },
+    },
+    activate: async () => undefined,
+    repaired: () => undefined,
+    log: { info: () => undefined, warn: () => undefined },
+    lookMs: 1,
+    ...settings,
+  });
+  const any = await open(folder);
+  const read = jest.spyOn(Object.getPrototypeOf(any) as FileHandle, "read");
+  try {
+    copy.start();
+    const serving = openFolderStore(join(folder, "serving"));
+    const names = madeNames({ 1: "one" });
+    const { id, sections } = await publishMade(store, { names });
+    await until(async () => (await serving.currentId()) === id);
+    // From here on the store is read from memory, except what is new.
+    const next = { names, profiles: madeProfiles({ 1: {} }) };
+    await store.putObject(madeObjects(next).profiles as Buffer);
+    read.mockClear();
+    const manifest = madeManifest(next);
+    await store.publish(manifest);
+    await until(async () => (await serving.currentId()) === manifest.id);
+    const sizes = read.mock.calls.map(([bytes]) => (bytes as unknown as Uint8Array).length);
+    expect(sizes.filter((size) => size === sections.as_names?.bytes)).toHaveLength(times);
+  } finally {
+    read.mockRestore();
+    await any.close();
     await copy.stop();
     rmSync(folder, { recursive: true, force: true });
   }
