@@ -292,8 +292,9 @@ export class Connections {
     return caller;
   }
 
-  /** Counts the connection for the key. */
+  /** Counts the connection for the key, unless it ended before the key was found valid. */
   holdFor(connection: Connection, bucket: string): void {
+    if (!this.#connections.has(connection.socket)) return;
     if (connection.share === null || connection.keyShare?.caller === bucket) return;
     if (connection.keyShare !== null) this.#keyShares.leave(connection.keyShare);
     connection.keyShare = this.#keyShares.enter(bucket);

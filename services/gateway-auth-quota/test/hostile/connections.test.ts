@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
+import type { Store } from "@netfacts/storage";
 import { exampleReply, type GatewayOptions, type Harness, startGateway } from "../support/gateway.ts";
 import { expectProblem } from "../support/provokes.ts";
 import { readAnswers } from "../support/raw.ts";
@@ -114,6 +115,37 @@ test("the connections of a trusted proxy are those of many clients", async () =>
     socket.write(ask("/api/v1/status"));
     expect(await head(socket)).toMatch(/^HTTP\/1\.1 200 /);
   }
+});
+
+test("a connection that ends before its key is verified is not counted for the key, and others still make room", async () => {
+  const reading = Promise.withResolvers<void>();
+  let reads = 0;
+  const storeSeen = (store: Store): Store => {
+    const find: Store["keys"]["find"] = async (id) => {
+      reads += 1;
+      await reading.promise;
+      return store.keys.find(id);
+    };
+    return { ...store, keys: { ...store.keys, find } };
+  };
+  harness = await startGateway({ config: { CONNECTIONS_MAX: 4 }, storeSeen });
+  const url = await harness.gateway.listen();
+  const key = await harness.key();
+  const asking = [await open(url, "127.0.0.1"), await open(url, "127.0.0.2")];
+  for (const socket of asking) socket.write(askMe(key));
+  while (reads === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  // Both wait for one reading. The second is taken by now.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  for (const socket of asking) socket.destroy();
+  while ((await metric(/netfacts_places_used\{[^}]*resource="connections"[^}]*\} (\d+)/)) !== "0")
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  reading.resolve();
+  while ((await metric(/netfacts_key_verifications_total\{[^}]*"ok"[^}]*\} (\d+)/)) !== "2")
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let last = 1; last <= 4; last++) (await open(url, `127.0.0.${last}`)).resume();
+  const late = await open(url, "127.0.0.5");
+  late.write(ask("/api/v1/status"));
+  expect(await head(late)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test("when all are taken, one on which nothing is asked makes room", async () => {
