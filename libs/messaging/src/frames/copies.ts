@@ -98,10 +98,10 @@ export class Copies {
     return now - this.#usedAt <= unusedMs;
   }
 
-  /** Call when a copy has answered a call. */
+  /** Call when a copy has answered a call. The copy returns the time of the call, and may return anything: NaN is ignored. */
   heardCall(subject: string, calledAt: number, now: number): void {
     const name = this.#nameIn(subject);
-    if (name === "" || now < this.#refusedUntil) return;
+    if (name === "" || Number.isNaN(calledAt) || now < this.#refusedUntil) return;
     let copy = this.#named.get(name);
     if (copy === undefined) {
       if (this.#named.size >= copiesMax) return;

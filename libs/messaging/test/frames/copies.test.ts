@@ -296,6 +296,12 @@ test("three frames that are missed within 1 s leave no copy out", () => {
   expect(world.asked()).toEqual(["first", "second"]);
 });
 
+test("a copy that returns no time with its answer to a call does not make all copies silent", () => {
+  const world = new World("a", "b");
+  world.call("a", Number.NaN);
+  expect(world.copies.silentMs).toBe(120);
+});
+
 test("copies are called every 50 ms while a frame waits, every second for 10 s after the last request, then no more", () => {
   const copies = new Copies(service);
   expect(copies.isCallDue(0, true)).toBe(false);
