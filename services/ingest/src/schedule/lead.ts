@@ -95,8 +95,8 @@ export class Lead {
   }
 
   async settle({ sources, files }: RunScope, report: RunReport | null): Promise<void> {
-    await (await this.#stock).settle(sources, files, report);
-    this.#statements.keep();
+    const stock = await this.#stock;
+    await stock.settle(sources, files, report).finally(() => this.#statements.keep());
   }
 
   /** The schedule of each source, by the name of the source. */

@@ -221,45 +221,54 @@ export class SourceStock {
     return usable === latest ? ready : { ...ready, isEarlier: true };
   }
 
-  /** Notes from the report of a run which versions are good, and which it could not use. */
+  /**
+   * Notes from the report of a run which versions are good, and which it could not use. A failure of one source, as on a full disk, leaves out no other:
+   * a refusal that is not noted would begin the same run again.
+   *
+   * @throws the first failure, at the end.
+   */
   async settle(sources: readonly SourceConfig[], files: ReadyFiles, report: RunReport | null): Promise<void> {
+    const failures: unknown[] = [];
+    for (const source of sources) await this.#settleOne(source, files, report).catch((error: unknown) => failures.push(error));
+    await this.#deps.states.save().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #settleOne(source: SourceConfig, files: ReadyFiles, report: RunReport | null): Promise<void> {
     const { states, fetching, log, clock } = this.#deps;
-    for (const source of sources) {
-      const told = report?.sources.find(({ name }) => name === source.name);
-      const file = readyFile(files, source.name);
-      if (told === undefined || file === undefined || file.givenUp !== undefined) continue;
-      const refusedFile = told.updates?.refused_file ?? null;
-      if (told.sha256 === file.sha256 && told.error === null) {
-        const isTaken = report?.sections.some(({ name, refused }) => name === sectionOf(source) && refused !== null) !== true;
-        if (report?.snapshot != null && isTaken && source.fetch !== undefined && source.section !== "updates")
-          await noteGood(fetching.downloads, source.name, file.referred?.dumpSha256 ?? file.sha256);
-        // A good earlier version says nothing about the newest one.
-        const refused = this.state(source).refused.filter(({ sha256 }) => file.isEarlier === true && sha256 !== file.sha256);
-        if (refused.length < this.state(source).refused.length) states.change(source, { refused });
-      } else if (told.error !== null) {
-        const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
-        // The run left out a file that was refused before.
-        if (refusedFile !== null && refusedFile === file.updates?.refused?.file) continue;
-        // The file was written while the run read it.
-        const isOtherNow = told.state === "failed" && told.sha256 !== null && told.sha256 !== file.sha256;
-        const isAway = isOtherNow || (this.state(source).file !== null && !(await canBeRead(source)));
-        const refused = {
-          sha256,
-          bounds: boundsOf(source),
-          error: told.error,
-          at: clock.now(),
-          beside: file.beside,
-          ...(isAway && { isAway }),
-        };
-        // If the list of versions cannot be read now, the other version is tried again.
-        const here = await this.#versionsOf(source).catch((): string[] => []);
-        const isOther = (version: string) => here.includes(version) && version !== sha256 && version !== told.sha256;
-        states.change(source, { refused: [refused, ...this.state(source).refused.filter((one) => isOther(one.sha256))] });
-        const fields = { source: source.name, location: refusedFile ?? file.url ?? file.location, sha256, reason: told.error };
-        log.warn(fields, "a version of a source cannot be used; the schedule waits for another one");
-      }
+    const told = report?.sources.find(({ name }) => name === source.name);
+    const file = readyFile(files, source.name);
+    if (told === undefined || file === undefined || file.givenUp !== undefined) return;
+    const refusedFile = told.updates?.refused_file ?? null;
+    if (told.sha256 === file.sha256 && told.error === null) {
+      const isTaken = report?.sections.some(({ name, refused }) => name === sectionOf(source) && refused !== null) !== true;
+      if (report?.snapshot != null && isTaken && source.fetch !== undefined && source.section !== "updates")
+        await noteGood(fetching.downloads, source.name, file.referred?.dumpSha256 ?? file.sha256);
+      // A good earlier version says nothing about the newest one.
+      const refused = this.state(source).refused.filter(({ sha256 }) => file.isEarlier === true && sha256 !== file.sha256);
+      if (refused.length < this.state(source).refused.length) states.change(source, { refused });
+      return;
     }
-    await states.save();
+    // The run left out a file that was refused before.
+    if (told.error === null || (refusedFile !== null && refusedFile === file.updates?.refused?.file)) return;
+    const sha256 = (refusedFile === null ? null : this.#updates.digestOf(refusedFile)) ?? file.sha256;
+    // The file was written while the run read it.
+    const isOtherNow = told.state === "failed" && told.sha256 !== null && told.sha256 !== file.sha256;
+    const isAway = isOtherNow || (this.state(source).file !== null && !(await canBeRead(source)));
+    const refused = {
+      sha256,
+      bounds: boundsOf(source),
+      error: told.error,
+      at: clock.now(),
+      beside: file.beside,
+      ...(isAway && { isAway }),
+    };
+    // If the list of versions cannot be read now, the other version is tried again.
+    const here = await this.#versionsOf(source).catch((): string[] => []);
+    const isOther = (version: string) => here.includes(version) && version !== sha256 && version !== told.sha256;
+    states.change(source, { refused: [refused, ...this.state(source).refused.filter((one) => isOther(one.sha256))] });
+    const fields = { source: source.name, location: refusedFile ?? file.url ?? file.location, sha256, reason: told.error };
+    log.warn(fields, "a version of a source cannot be used; the schedule waits for another one");
   }
 
   /** The versions of a fetched source that `ready` chooses from. */
