@@ -146,6 +146,26 @@ describe("signals", () => {
   });
 });
 
+/** A module that makes the process fail at a signal: nothing of ours catches it. */
+const faulty = (statement: string) =>
+  `--import=data:text/javascript,${encodeURIComponent(`process.on("SIGUSR2", () => { ${statement} });`)}`;
+
+test.each([
+  ["an error that nobody caught", 'throw new Error("nobody expected this")'],
+  ["a rejection that nobody handled", 'Promise.reject(new Error("nobody expected this"))'],
+  ["a value that is no error", 'Promise.reject("nobody expected this")'],
+])("%s is the last line of the log and a line on the terminal, and the status is 1", async (_what, statement) => {
+  const standalone = await startStandalone(home, { ...resolvers, NODE_OPTIONS: faulty(statement) });
+  standalone.child.kill("SIGUSR2");
+  const { code, err } = await standalone.ended;
+  const log = join(home, "netfacts.log");
+  const last = JSON.parse(readFileSync(log, "utf8").trimEnd().split("\n").at(-1) ?? "{}");
+  expect(code).toBe(1);
+  expect(last).toMatchObject({ level: "fatal", service: "standalone", msg: "service terminated by an internal error" });
+  expect(last.err.message).toContain("nobody expected this");
+  expect(err).toBe(`netfacts: terminated by an internal error: ${last.err.message}; details: ${log}\n`);
+});
+
 test("an import that was killed midway is made again by the next start", async () => {
   const fresh = temporaryFolder();
   const importing = launchStandalone(fresh);

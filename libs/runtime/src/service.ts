@@ -4,6 +4,7 @@ import type { Tracing } from "@netfacts/messaging";
 import Type from "typebox";
 import { Closing } from "./closing.ts";
 import { loadConfig, loadConfigs } from "./config.ts";
+import { endOnInternalError } from "./internal-error.ts";
 import { checkAddresses, type ListenPlace } from "./listen-place.ts";
 import { logExports } from "./log-exports.ts";
 import { createLogger, type Logger, type LogLevel, logLevels } from "./logger.ts";
@@ -97,7 +98,7 @@ export async function runService<Config>({
   logExports(telemetry, log);
   closing.add(() => telemetry.stop());
   installStop({ log, stop: () => closing.run(), drainMs: drainMs(config) });
-  endOnFault(log);
+  endOnInternalError(log);
 
   await closing.start(async () => {
     let app: ServiceApp | null = null;
@@ -128,13 +129,5 @@ export async function runService<Config>({
     app = built;
     await built.start();
     log.info({ operations_url: operations.url }, "started");
-  });
-}
-
-/** Logs the fault: Node would end the process too, but with a text that log readers cannot parse. */
-function endOnFault(log: Logger): void {
-  process.on("uncaughtException", (err) => {
-    log.fatal({ err }, "service terminated by an internal error");
-    process.exit(1);
   });
 }

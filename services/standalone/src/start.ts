@@ -10,6 +10,7 @@ import {
   Closing,
   createLogger,
   createMetrics,
+  endOnInternalError,
   installStop,
   type Logger,
   loadConfig,
@@ -50,10 +51,14 @@ export async function start(telemetry: Telemetry): Promise<void> {
   closing.add(() => telemetry.stop());
   closing.add(() => home.release());
   await closing.start(async () => {
-    const logOf = openLog(folder, own);
+    const logPath = join(folder, "netfacts.log");
+    const logOf = openLog(logPath, own);
     const log = logOf("standalone");
     logExports(telemetry, log);
     installStop({ log, stop: () => closing.run(), drainMs: gateway.DRAIN_SECONDS * 1_000 });
+    endOnInternalError(log, {
+      tell: (message) => process.stderr.write(`netfacts: terminated by an internal error: ${message}; details: ${logPath}\n`),
+    });
     await serve({ settings, home, closing, log, logOf });
   });
 }
@@ -69,9 +74,8 @@ function loadSettings() {
   });
 }
 
-/** Loggers by service, all into the log file of the folder. */
-function openLog(folder: string, { LOG_BYTES_MAX, LOG_AGE_HOURS_MAX, LOG_LEVEL }: StandaloneConfig): (service: string) => Logger {
-  const path = join(folder, "netfacts.log");
+/** Loggers by service, all into one file. */
+function openLog(path: string, { LOG_BYTES_MAX, LOG_AGE_HOURS_MAX, LOG_LEVEL }: StandaloneConfig): (service: string) => Logger {
   const to = openLogFile(path, {
     bytesMax: LOG_BYTES_MAX,
     ageMsMax: LOG_AGE_HOURS_MAX * 3_600_000,
