@@ -39,6 +39,7 @@ export {
 } from "./observation-repository.ts";
 export { overrideFaults, overridesMax, type ProfileOverride, ProfileOverrides } from "./profile-overrides.ts";
 export type { ProfileRecord, ProfileRepository } from "./profile-repository.ts";
+export { replacedEnding } from "./replaced-name.ts";
 export { type RunRecord, type RunRepository, type RunState, runsKept } from "./run-repository.ts";
 export {
   backUpSqliteObservations,

@@ -1,6 +1,18 @@
 /** Copies of a SQLite store: taken while it is used, put back, and what limits and usage are then. */
 
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -104,10 +116,39 @@ test("what a copy replaced is not replaced itself, however soon the next one com
   backUpSqliteStore(path(), copy());
   await store.limits.take(month, 100, 50);
   await close(store);
-  const replaced = restoreStore(copy(), path()) ?? "";
-  expect(() => restoreStore(copy(), path())).toThrow(`${replaced}: already exists`);
-  expect(await (await open(replaced)).limits.read(month)).toMatchObject({ leased: 90 });
+  const names = [1, 2, 3].map(() => restoreStore(copy(), path()) ?? "");
+  expect(names).toEqual(["", "-2", "-3"].map((number) => `${path()}.replaced-20261121T090000Z${number}`));
+  expect(await (await open(names[0])).limits.read(month)).toMatchObject({ leased: 90 });
   expect(await (await open()).limits.read(month)).toMatchObject({ leased: 40 });
+});
+
+test("both files that were replaced together have the same ending", async () => {
+  await close(await open());
+  backUpSqliteStore(path(), copy());
+  const observations = { copy: join(folder, "copy.sqlite.observations"), path: join(folder, "observations.sqlite") };
+  await (await openSqliteObservations(observations.path)).close();
+  backUpSqliteObservations(observations.path, observations.copy);
+  restoreSqlite({ copy: copy(), path: path() }, null, now);
+  const second = restoreSqlite({ copy: copy(), path: path() }, observations, now);
+  expect(second.replaced).toMatch(/store\.sqlite\.replaced-20261121T090000Z-2$/);
+  expect(second.replacedObservations).toMatch(/observations\.sqlite\.replaced-20261121T090000Z-2$/);
+});
+
+test("a store in a folder where this user may not write is not copied, and the message names the folder and the remedy", async () => {
+  await close(await open());
+  chmodSync(path(), 0o444);
+  chmodSync(folder, 0o555);
+  const program = `
+    import { backUpSqliteStore } from "@netfacts/storage";
+    if (process.getuid?.() === 0) process.setuid(65_534);
+    try { backUpSqliteStore(...process.argv.slice(1)); }
+    catch (error) { process.stdout.write(error.message); }`;
+  const args = ["--conditions=source", "--input-type=module", "--disable-warning=ExperimentalWarning", "--eval", program, path(), copy()];
+  const said = execFileSync(process.execPath, args, { encoding: "utf8", cwd: import.meta.dirname });
+  chmodSync(folder, 0o755);
+  expect(said).toBe(
+    `store ${path()}: cannot be read, because ${folder} is not writable by this user; copy the whole folder to where this user may write, and back that copy up`,
+  );
 });
 
 test("a store that somebody has open is not replaced, and not changed", async () => {

@@ -1,9 +1,10 @@
 /** Copies of the files of the store and of uploaded observations: made while they are in use, and restored while they are not. */
 
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { accessSync, closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder } from "../make-folder.ts";
-import { fileError, StoreError } from "../store-error.ts";
+import { replacedEnding } from "../replaced-name.ts";
+import { fileError, isNotWritable, StoreError } from "../store-error.ts";
 import { SqliteConnection } from "./connection.ts";
 import { checkIsStore } from "./migrations.ts";
 import { checkIsObservations } from "./sqlite-observations.ts";
@@ -32,7 +33,7 @@ type CheckKind = (connection: SqliteConnection) => void;
 function backUp(path: string, target: string, checkKind: CheckKind): void {
   const source = openExisting(path);
   try {
-    checkKind(source);
+    checkReadable(source, checkKind);
     makeEmpty(target);
     try {
       vacuumInto(source, target);
@@ -45,6 +46,28 @@ function backUp(path: string, target: string, checkKind: CheckKind): void {
     }
   } finally {
     source.close();
+  }
+}
+
+/** As `checkKind`. SQLite makes files beside a store to read it, and says only "unable to open" in a folder where it cannot. */
+function checkReadable(source: SqliteConnection, checkKind: CheckKind): void {
+  try {
+    checkKind(source);
+  } catch (error) {
+    const folder = dirname(source.path);
+    if (!(error instanceof StoreError) || (error.fault !== "unavailable" && error.fault !== "readonly") || isFolderWritable(folder))
+      throw error;
+    const remedy = "copy the whole folder to where this user may write, and back that copy up";
+    throw new StoreError("readonly", source.path, `cannot be read, because ${folder} is not writable by this user`, error, remedy);
+  }
+}
+
+function isFolderWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch (error) {
+    return !isNotWritable((error as NodeJS.ErrnoException).code);
   }
 }
 
@@ -84,7 +107,9 @@ export function restoreSqlite(store: SqliteCopy, observations: SqliteCopy | null
   /** Steps that undo what was done; run them in reverse order. */
   const undo: (() => void)[] = [];
   try {
-    const staged = [store, ...(observations === null ? [] : [observations])].map((file) => stage(file, now, undo));
+    const files = [store, ...(observations === null ? [] : [observations])];
+    const ending = replacedEnding(now, (text) => files.map(({ path }) => `${path}${text}`));
+    const staged = files.map((file) => stage(file, ending, undo));
     for (const { path, replaced } of staged) if (replaced !== null) closeForGood(path);
     for (const file of staged) put(file, undo);
     for (const { path } of staged) orFileError(path, () => syncFolder(path));
@@ -112,7 +137,7 @@ interface Staged {
   readonly replaced: string | null;
 }
 
-function stage({ copy, path }: SqliteCopy, now: number, undo: (() => void)[]): Staged {
+function stage({ copy, path }: SqliteCopy, ending: string, undo: (() => void)[]): Staged {
   const incoming = `${path}.restoring`;
   return orFileError(path, () => {
     makeFolder(dirname(path), 0o700);
@@ -122,8 +147,8 @@ function stage({ copy, path }: SqliteCopy, now: number, undo: (() => void)[]): S
     copyFileSync(copy, incoming);
     syncFile(incoming);
     if (!existsSync(path)) return { path, incoming, replaced: null };
-    const replaced = `${path}.replaced-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
-    // Must not overwrite a file that was kept a moment ago.
+    const replaced = `${path}${ending}`;
+    // Must not overwrite a file that another restore keeps at this moment.
     makeEmpty(replaced);
     undo.push(() => rmSync(replaced, { force: true }));
     return { path, incoming, replaced };

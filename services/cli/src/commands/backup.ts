@@ -1,7 +1,7 @@
 /** `netfacts backup` and `netfacts restore`: copies of the store, of the data folder or of the database that MONGODB_URI names. */
 
 import { existsSync, rmSync, statSync } from "node:fs";
-import { backUpSqliteObservations, backUpSqliteStore, restoreSqlite } from "@netfacts/storage";
+import { backUpSqliteObservations, backUpSqliteStore, replacedEnding, restoreSqlite } from "@netfacts/storage";
 import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, observationsPath, type RegisterCommand, type SharedSettings, sharedSettings, storePath } from "../context.ts";
@@ -116,7 +116,8 @@ function restoreFiles(settings: SharedSettings, file: string, now: number): Rest
 
 async function restoreDatabase(file: string, uri: string, replace: boolean, context: CliContext): Promise<Restored> {
   const { restoreMongoStore } = await import("@netfacts/storage/mongo");
-  const replacedTo = `${file}.replaced-${new Date(context.now()).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
+  const ending = replacedEnding(context.now(), (text) => [`${file}${text}`, observationsOf(`${file}${text}`)]);
+  const replacedTo = `${file}${ending}`;
   const observations = existsSync(observationsOf(file)) ? observationsOf(file) : null;
   const outcome = await restoreMongoStore(file, uri, { now: context.now(), observations, ...(replace && { replacedTo }) });
   if (outcome !== null)
