@@ -34,7 +34,7 @@ export function loadConfig<Schema extends TObject>(schema: Schema, given: NodeJS
     }),
   );
   const validate = ajv.compile<Static<Schema>>(bounded(schema));
-  if (!validate(data)) throw new ConfigError(faultsOf(validate.errors ?? [], env));
+  if (!validate(data)) throw new ConfigError(faultsOf(validate.errors ?? [], schema, env));
   return data;
 }
 
@@ -96,14 +96,24 @@ function withSecretFiles(names: readonly string[], given: NodeJS.ProcessEnv): No
 }
 
 /** One line per setting, even if its value breaks several rules. */
-function faultsOf(violations: readonly ErrorObject[], env: NodeJS.ProcessEnv): string[] {
+function faultsOf(violations: readonly ErrorObject[], schema: TObject, env: NodeJS.ProcessEnv): string[] {
   const bySetting = Map.groupBy(violations, settingOf);
   return [...bySetting].map(([name, broken]) => {
     const value = env[name];
     const found =
       value === undefined || value.trim() === "" ? "" : secretName.test(name) ? ", and its value is not" : `, not ${JSON.stringify(value)}`;
-    return `${name} ${rule(broken)}${found}`;
+    return `${name} ${rule(broken)}${exampleFor(value, schema.properties[name])}${found}`;
   });
+}
+
+/** A number with a unit, such as 10s or 16 MiB. */
+const withUnit = /^[+-]?\d+([.,]\d+)?\s*[a-zµ%]+$/i;
+
+/** What to write in place of a number with a unit: the default shows it. */
+function exampleFor(value = "", property: TSchema | undefined): string {
+  if (property === undefined || !isNumeric(property) || !withUnit.test(value.trim())) return "";
+  const example = "default" in property ? `, such as ${property.default}` : "";
+  return ` without a unit${example}`;
 }
 
 function settingOf({ instancePath, params }: ErrorObject): string {

@@ -74,6 +74,14 @@ describe("loadConfig", () => {
     ]);
   });
 
+  test.each(["10s", "16 MiB", "1.5h", "50%"])("says that %j has no unit, with an example", (text) => {
+    const numbers = Type.Object({ DRAIN_SECONDS: Type.Integer({ default: 10 }), RATIO: Type.Number() });
+    expect(faultsOf({ DRAIN_SECONDS: text, RATIO: text }, numbers)).toEqual([
+      `DRAIN_SECONDS must be a whole number without a unit, such as 10, not ${JSON.stringify(text)}`,
+      `RATIO must be a number without a unit, not ${JSON.stringify(text)}`,
+    ]);
+  });
+
   test("refuses a number that is too large to be exact", () => {
     for (const text of ["1e300", "9007199254740992"])
       expect(faultsOf({ UNITS_MAX: text }, Type.Object({ UNITS_MAX: Type.Integer() }))).toEqual([
