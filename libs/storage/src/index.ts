@@ -12,7 +12,7 @@ export type {
   TakeOutcome,
 } from "./limit-repository.ts";
 export { saidMs } from "./limit-repository.ts";
-export { makeFolder } from "./make-folder.ts";
+export { DanglingLinkError, makeFolder } from "./make-folder.ts";
 export {
   type MergedField,
   type MergedPage,

@@ -31,8 +31,6 @@ test("may be reached over a link", () => {
 test.each([
   ["a file", ["file"], "EEXIST"],
   ["in a file", ["file", "inside"], "ENOTDIR"],
-  ["a link to nothing", ["nowhere"], "EEXIST"],
-  ["behind a link to nothing", ["nowhere", "inside"], "EEXIST"],
 ])("is refused where it is %s", (_what, path, code) => {
   writeFileSync(join(folder, "file"), "");
   symlinkSync("nothing", join(folder, "nowhere"));
@@ -46,3 +44,11 @@ test.each(["/proc/netfacts", "/proc/netfacts/a/b", "/proc/self/fd/netfacts", "/s
     expect(() => makeFolder(path)).toThrow(/^E[A-Z]+: .*, mkdir '\//);
   },
 );
+
+test.each([
+  ["at", ["nowhere"]],
+  ["behind", ["nowhere", "inside", "deeper"]],
+])("is refused %s a link to nothing, whose target is named and not made", (_where, path) => {
+  symlinkSync("/nothing", join(folder, "nowhere"));
+  expect(() => makeFolder(join(folder, ...path))).toThrow(`${join(folder, "nowhere")} is a link to /nothing, which does not exist`);
+});

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "@netfacts/runtime";
-import { makeFolder } from "@netfacts/storage";
+import { DanglingLinkError, makeFolder } from "@netfacts/storage";
 
 export interface StateFolderDeps {
   readonly folder: string;
@@ -100,6 +100,7 @@ async function writingFault(folder: string): Promise<string | null> {
     }
     return null;
   } catch (error) {
+    if (error instanceof DanglingLinkError) return `INGEST_STATE_DIR: ${error.message}`;
     const { code = "", message } = error as NodeJS.ErrnoException;
     return `INGEST_STATE_DIR: ${folder} cannot be written: ${reasons[code] ?? (code || message)}`;
   }

@@ -2,7 +2,7 @@
 
 import { accessSync, closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDiskFull, isNotWritable, makeFolder, tryFileLock } from "@netfacts/storage";
+import { DanglingLinkError, isDiskFull, isNotWritable, makeFolder, tryFileLock } from "@netfacts/storage";
 
 /** The owner of the folder by its own report, for messages. In a container, `pid` is a number of that container. */
 export interface Owner {
@@ -31,7 +31,9 @@ class HomeError extends Error {
   readonly code: string | undefined;
 
   constructor(folder: string, cause: NodeJS.ErrnoException) {
-    super(`${folder} ${homeFault(cause)}; choose another folder with NETFACTS_HOME=`);
+    super(
+      `${cause instanceof DanglingLinkError ? cause.message : `${folder} ${homeFault(cause)}`}; choose another folder with NETFACTS_HOME=`,
+    );
     this.code = cause.code;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -81,4 +81,12 @@ test("of processes that start at the same time after a crash, one has the folder
     }
   }
   takeHome(folder, "http://127.0.0.1:1").release();
+});
+
+test("a link to nothing is named with its target, and nothing is made there", () => {
+  const link = join(folder, "link");
+  symlinkSync(join(folder, "unmounted", "data"), link);
+  expect(() => takeHome(link, "http://127.0.0.1:1")).toThrow(
+    `${link} is a link to ${join(folder, "unmounted", "data")}, which does not exist; choose another folder with NETFACTS_HOME=`,
+  );
 });
