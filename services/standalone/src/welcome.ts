@@ -59,7 +59,7 @@ export function welcomeText({ url, operationsUrl, operatorUrl, folder, generatio
 
 function curlLine(url: string, key: string): string {
   const quote = key.startsWith("$") ? '"' : "'";
-  return `curl -sS -H ${quote}Authorization: Bearer ${key}${quote} ${url}/api/v1/ip/${exampleAddress}`;
+  return `curl -sS -H ${quote}Authorization: Bearer ${key}${quote} ${shellWord(`${url}/api/v1/ip/${exampleAddress}`)}`;
 }
 
 /** The text for a shell, quoted only if necessary. */

@@ -4,9 +4,9 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "@jest/globals";
 import { type WelcomeOptions, welcomeText } from "../src/welcome.ts";
 
-function welcome(folder: string): string {
+function welcome(folder: string, url = "http://127.0.0.1:8080"): string {
   return welcomeText({
-    url: "http://127.0.0.1:8080",
+    url,
     operationsUrl: "http://127.0.0.1:9090",
     operatorUrl: "http://127.0.0.1:8081",
     folder,
@@ -29,4 +29,9 @@ test("a data folder that needs no quotes has none", () => {
 
 test("does not say that a key was shown when there may have been none to show", () => {
   expect(welcome("home")).toContain("A key is shown only when it is created. To create one:\n  bin/netfacts keys create");
+});
+
+test("quotes the URL of an IPv6 address, whose brackets are a pattern for shells, and no other", () => {
+  expect(welcome("home", "http://[::1]:8080")).toContain(" 'http://[::1]:8080/api/v1/ip/193.0.6.139'\n");
+  expect(welcome("home")).toContain(" http://127.0.0.1:8080/api/v1/ip/193.0.6.139\n");
 });
