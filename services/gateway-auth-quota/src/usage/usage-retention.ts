@@ -1,6 +1,6 @@
 /** Removes expired usage, in small steps in the background. */
 
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "@netfacts/storage";
 import type { UsageLog } from "./usage-meter.ts";
 
@@ -20,6 +20,8 @@ const intervalMsDefault = 21_600_000;
 const dayMs = 86_400_000;
 /** Rows of one operation: few enough not to block the event loop for long with SQLite, and to fit one message to MongoDB. */
 const rowsOfStep = 500;
+/** Pause after a step, in multiples of its time: SQLite blocks the event loop, and requests have four fifths of it. */
+const pauseTimes = 4;
 /** Steps of one run: the next run, or another gateway, removes the rest. */
 const stepsMax = 1_000;
 /** No writer retries a batch after this time: without its store, a gateway does not run for so long. */
@@ -29,7 +31,7 @@ export class UsageRetention {
   readonly #options: UsageRetentionOptions;
   #timer: NodeJS.Timeout | undefined;
   #run: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #stopping = new AbortController();
 
   constructor(options: UsageRetentionOptions) {
     this.#options = options;
@@ -38,13 +40,14 @@ export class UsageRetention {
   /** Runs now, and regularly until `stop`. */
   start(): void {
     this.#run = this.#clean().finally(() => {
-      if (!this.#stopped) this.#timer = setTimeout(() => this.start(), this.#options.intervalMs ?? intervalMsDefault).unref();
+      if (!this.#stopping.signal.aborted)
+        this.#timer = setTimeout(() => this.start(), this.#options.intervalMs ?? intervalMsDefault).unref();
     });
   }
 
   /** Resolves after the current step. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopping.abort();
     clearTimeout(this.#timer);
     await this.#run;
   }
@@ -70,11 +73,13 @@ export class UsageRetention {
 
   async #steps(step: () => Promise<number>): Promise<number> {
     let sum = 0;
-    for (let steps = 0; steps < stepsMax && !this.#stopped; steps++) {
+    for (let steps = 0; steps < stepsMax && !this.#stopping.signal.aborted; steps++) {
+      const begunAt = performance.now();
       const count = await step();
       sum += count;
       if (count < rowsOfStep) break;
-      await turn();
+      const pauseMs = pauseTimes * (performance.now() - begunAt);
+      await sleep(pauseMs, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {});
     }
     return sum;
   }

@@ -50,6 +50,23 @@ test("removes all that is too old in many steps, and keeps the rest", async () =
   expect(await store.usage.list(always)).toEqual(kept);
 });
 
+test("steps that block the event loop leave most of it to requests", async () => {
+  let blockedMs = 0;
+  const usage = {
+    latestDay: async () => daysAgo(0),
+    forgetWriters: async () => 0,
+    async removeBefore() {
+      const begunAt = performance.now();
+      while (performance.now() - begunAt < 10);
+      blockedMs += performance.now() - begunAt;
+      return blockedMs < 60 ? 500 : 1;
+    },
+  };
+  const begunAt = performance.now();
+  await clean({ store: { usage, limits: store.limits } });
+  expect(performance.now() - begunAt).toBeGreaterThan(3 * blockedMs);
+});
+
 test("a clock that is years ahead removes nothing, also not with usage of its day", async () => {
   const kept = [row(1, daysAgo(900)), row(2, daysAgo(500)), row(3, daysAgo(0))];
   await store.usage.add({ writer: "one", sequence: 1, increments: kept });
