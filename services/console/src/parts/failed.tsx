@@ -119,12 +119,13 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
 
 /** Waits longer than this are shown as the time at which they end. */
 const countedSecondsMax = 600;
+/** A wait is rounded up and counted from its arrival, so midnight would be a minute past. Answers usually arrive within this time. */
+const travelSecondsMax = 5;
 
 function waitText(seconds: number): string {
   if (seconds === 0) return texts.failed.ready;
   if (seconds <= countedSecondsMax) return texts.failed.wait(seconds);
-  // A minute that is not over yet is not named.
-  const end = Math.ceil((Date.now() + (seconds - 1) * 1_000) / 60_000) * 60_000;
+  const end = Math.ceil((Date.now() + (seconds - travelSecondsMax) * 1_000) / 60_000) * 60_000;
   return texts.failed.waitUntil(moment(new Date(end).toISOString()));
 }
 
