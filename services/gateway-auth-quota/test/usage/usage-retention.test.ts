@@ -52,14 +52,17 @@ test("removes all that is too old in many steps, and keeps the rest", async () =
 
 test("steps that block the event loop leave most of it to requests", async () => {
   let blockedMs = 0;
+  let steps = 0;
   const usage = {
     latestDay: async () => daysAgo(0),
     forgetWriters: async () => 0,
     async removeBefore() {
+      // No pause follows the last step.
+      if (++steps > 6) return 0;
       const begunAt = performance.now();
       while (performance.now() - begunAt < 10);
       blockedMs += performance.now() - begunAt;
-      return blockedMs < 60 ? 500 : 1;
+      return 500;
     },
   };
   const begunAt = performance.now();
