@@ -3,7 +3,7 @@
 import { expect, test } from "@jest/globals";
 import { examples } from "@netfacts/contracts";
 import { classify, pathOf } from "../src/domain/classify.ts";
-import { countryName, duration } from "../src/domain/format.ts";
+import { countryName, duration, endOfWait } from "../src/domain/format.ts";
 import { plainText } from "../src/domain/plain-text.ts";
 import {
   asSentence,
@@ -154,4 +154,11 @@ test("the request for a terminal and for a program holds no key, and text cannot
 test("origins in a list are words, also an AS_SET and an unknown AS", () => {
   expect(originWords({ origins: [3333], as_set_origins: [[64_500, 64_501]] })).toBe("AS3333 and {64500,64501}");
   expect(originWords({ origins: [null], as_set_origins: [] })).toBe("unknown AS");
+});
+
+test("a wait ends at the minute that was meant, also when the answer took some seconds to arrive", () => {
+  const midnight = Date.UTC(2026, 11, 1);
+  const shown = (takenMs: number) => endOfWait(115_200, midnight - 115_200_000 + takenMs);
+  expect([0, 900, 4_900].map(shown)).toEqual(Array(3).fill("2026-12-01 00:00 UTC"));
+  expect(shown(6_000)).toBe("2026-12-01 00:01 UTC");
 });

@@ -37,6 +37,15 @@ export function moment(text: string): string {
   return text.length > 10 ? `${text.slice(0, 10)} ${text.slice(11, 16)} UTC` : text;
 }
 
+/** A `Retry-After` is rounded up and counted from its arrival, so midnight would be a minute past. Answers usually arrive within this time. */
+const travelSecondsMax = 5;
+
+/** The minute at which a wait ends, in the form of `moment`. */
+export function endOfWait(seconds: number, nowMs: number): string {
+  const minutes = Math.ceil((nowMs + (seconds - travelSecondsMax) * 1_000) / 60_000);
+  return moment(new Date(minutes * 60_000).toISOString());
+}
+
 const regions = new Intl.DisplayNames("en", { type: "region", fallback: "code" });
 
 /** The English name of an ISO 3166-1 country code. Codes of no country (`ZZ`, `AP`) and other texts are returned as plain text. */

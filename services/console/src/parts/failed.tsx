@@ -4,7 +4,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Answer, Failure } from "../asked.ts";
-import { moment } from "../domain/format.ts";
+import { endOfWait } from "../domain/format.ts";
 import { detailOf, faultOf } from "../domain/problem-text.ts";
 import { texts } from "../texts.ts";
 import { Outside } from "./basics.tsx";
@@ -119,14 +119,11 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
 
 /** Waits longer than this are shown as the time at which they end. */
 const countedSecondsMax = 600;
-/** A wait is rounded up and counted from its arrival, so midnight would be a minute past. Answers usually arrive within this time. */
-const travelSecondsMax = 5;
 
 function waitText(seconds: number): string {
   if (seconds === 0) return texts.failed.ready;
   if (seconds <= countedSecondsMax) return texts.failed.wait(seconds);
-  const end = Math.ceil((Date.now() + (seconds - travelSecondsMax) * 1_000) / 60_000) * 60_000;
-  return texts.failed.waitUntil(moment(new Date(end).toISOString()));
+  return texts.failed.waitUntil(endOfWait(seconds, Date.now()));
 }
 
 /** Whether the same request may get another answer later. */
