@@ -7,12 +7,12 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { compileCache } from "../../../test/support/compile-cache.ts";
 import { type OtlpReceiver, type Span, startOtlpReceiver } from "../../../test/support/otlp-receiver.ts";
+import { testProgramArgs } from "../../../test/support/programs.ts";
 
-const program = fileURLToPath(new URL("support/traced-server.ts", import.meta.url));
+const program = testProgramArgs("libs/runtime/test/support/traced-server-process.ts");
 const secret = "abcdefghijklmnopqrstuvwxyzABCDEF012345";
 const key = `nf_live_0123ABCD_${secret}`;
 
@@ -42,7 +42,7 @@ afterEach(async () => {
 });
 
 function launch(env: Readonly<Record<string, string>>): ChildProcess & { output: { out: string; err: string } } {
-  const child = spawn(process.execPath, ["--conditions=source", program], {
+  const child = spawn(process.execPath, program, {
     env: { ...compileCache, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
