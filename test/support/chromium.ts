@@ -66,6 +66,7 @@ const flags = [
   "--no-sandbox",
   "--no-zygote",
   "--disable-gpu",
+  "--renderer-process-limit=1",
   "--disable-quic",
   "--disable-dev-shm-usage",
   "--no-first-run",
