@@ -3,14 +3,13 @@
 export default {
   testMatch: ["<rootDir>/{libs,services}/*/test/**/*.test.ts", "<rootDir>/{test,samples}/**/*.test.ts"],
   transform: {},
+  injectGlobals: false,
   extensionsToTreatAsEsm: [".ts"],
   moduleFileExtensions: ["ts", "js", "mjs", "json", "node"],
   // Needs a cluster, and has a configuration of its own: make test-cluster.
   testPathIgnorePatterns: ["/node_modules/", "<rootDir>/test/cluster/"],
   modulePathIgnorePatterns: ["<rootDir>/.netfacts", "<rootDir>/dist/", "<rootDir>/(libs|services)/[^/]+/dist/"],
-  testEnvironmentOptions: { customExportConditions: ["source", "node", "import"] },
   testEnvironment: "<rootDir>/test/support/environment.js",
-  coverageProvider: "v8",
   testSequencer: "<rootDir>/test/support/sequencer.js",
   runtime: "<rootDir>/test/support/runtime.js",
   runner: "<rootDir>/test/support/runner.js",
@@ -20,8 +19,8 @@ export default {
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
   // Ends what hangs. It is no promise: a busy machine takes many times as long as a quiet one.
   testTimeout: 300_000,
-  // A worker holds on to a part of each file that it has run, and collects its garbage the more slowly.
-  workerIdleMemoryLimit: "300MB",
+  // A worker keeps the modules of each file that it has run. A new worker loads the packages again, which takes about a second.
+  workerIdleMemoryLimit: "500MB",
   // Half a second is the default, which a worker that leaves nothing open exceeds on a busy machine: Jest then reports a leak that is none.
   workerGracefulExitTimeout: 5_000,
 };

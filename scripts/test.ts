@@ -66,7 +66,6 @@ async function runJest(
   const child = spawn(
     process.execPath,
     [
-      "--experimental-vm-modules",
       "--conditions=source",
       jest,
       `--rootDir=${root}`,
@@ -85,7 +84,7 @@ async function runJest(
       env: {
         ...process.env,
         ...env,
-        NODE_OPTIONS: "--experimental-vm-modules --conditions=source --disable-warning=ExperimentalWarning",
+        NODE_OPTIONS: "--conditions=source --disable-warning=ExperimentalWarning",
       },
     },
   );

@@ -16,6 +16,9 @@ const loadedFrom = `
     }
   }`;
 
+/** Files that leave something behind. They are more than Jest has workers, so that one worker has two of them. */
+const leaving = ["leaves-1", "leaves-2", "leaves-3", "leaves-4", "leaves-5", "leaves-6"];
+
 let planted: PlantedSuite;
 let first: PlantedRun;
 let second: PlantedRun;
@@ -39,6 +42,19 @@ beforeAll(async () => {
     "test/value.test.ts",
     'import { expect, test } from "@jest/globals"; import { value } from "../src/value.ts"; test("is one", () => expect(value).toBe(1));',
   );
+  planted.write("src/seen.ts", "export const seen: string[] = [];");
+  for (const name of leaving) {
+    planted.write(
+      `test/${name}.test.ts`,
+      `import { expect, jest, test } from "@jest/globals"; import { seen } from "../src/seen.ts";
+      test("sees what it left itself", () => {
+        expect([...seen, process.env.LEFT, Date.now() > 0]).toEqual([undefined, true]);
+        seen.push("${name}");
+        process.env.LEFT = "${name}";
+        jest.spyOn(Date, "now").mockReturnValue(0);
+      });`,
+    );
+  }
   planted.write(
     "test/throws.test.ts",
     'import { test } from "@jest/globals";\nimport { thrower } from "../src/thrower.ts";\n\ntype Not = "kept";\n\ntest("throws", () => {\n  thrower();\n});',
@@ -67,13 +83,17 @@ test("what fails names the line of the source and of the test", () => {
   expect(first.report).toMatch(/> 6 \|\s+throw new Error\("thrown"\)/);
 });
 
+test("a file sees nothing of what another one of its process left in modules, variables of the environment and spies", () => {
+  for (const name of leaving) expect(first.report).toContain(`PASS test/${name}.test.ts`);
+});
+
 test.each([
-  ["imports a file that is not there", "no-file", "./not-there.ts"],
+  ["imports a file that is not there", "no-file", "test/not-there.ts"],
   ["imports a name that is not there", "no-name", "absent"],
   ["has an error of syntax", "no-syntax", "Expression expected"],
 ])("a file that %s fails by its name, and no other does", (_fault, name, message) => {
   expect(first.report).toContain(`FAIL test/${name}.test.ts`);
   expect(first.report).toContain(message);
-  // Two tests of `place`, one of `value`; `throws` and the three that cannot be loaded.
-  expect(first.line).toBe("3 passed, 4 failed");
+  // Two tests of `place`, one of `value`, six of `leaving`; `throws` and the three that cannot be loaded.
+  expect(first.line).toBe("9 passed, 4 failed");
 });

@@ -1,22 +1,39 @@
 /**
- * The environment of a test file: a separate context like Jest's, but with an ordinary global object. With Jest's proxy, every use of `Math`,
- * `Buffer` or `Uint8Array` is a call into C++ (docs/decisions/0027-tests-run-with-an-ordinary-global.md).
+ * The environment of a test file: the process itself, so that values of the house, of packages and of Node have the same prototypes. After the file,
+ * environment variables are as before, and Jest restores what the file spied on.
  */
 
-import vm from "node:vm";
-import { TestEnvironment } from "jest-environment-node";
+import { syncBuiltinESMExports } from "node:module";
+import { ModernFakeTimers } from "@jest/fake-timers";
+import { ModuleMocker } from "jest-mock";
 import { startThreadsFromBundle } from "./bundled-threads.ts";
 
 startThreadsFromBundle();
+// Modules that import `Worker` by name see the replaced one.
+syncBuiltinESMExports();
 
-export default class OrdinaryGlobal extends TestEnvironment {
-  constructor(config, context) {
-    const { createContext } = vm;
-    vm.createContext = () => createContext(vm.constants.DONT_CONTEXTIFY);
-    try {
-      super(config, context);
-    } finally {
-      vm.createContext = createContext;
-    }
+export default class SharedProcess {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  #variables = { ...process.env };
+  #exit = process.exit;
+
+  constructor({ projectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    // Jest replaces it for each file.
+    process.exit = this.#exit;
+    for (const name of Object.keys(process.env)) if (!(name in this.#variables)) delete process.env[name];
+    Object.assign(process.env, this.#variables);
+  }
+
+  /** Null: there is no other context. */
+  getVmContext() {
+    return null;
   }
 }

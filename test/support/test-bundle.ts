@@ -8,11 +8,10 @@ import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BuildFailure, build, type Plugin, transform } from "esbuild";
-import { external } from "../../scripts/bundle.ts";
 import { runFolderVariable } from "./run-folder.ts";
 
-/** Packages that are not bundled, because they search for their own files or because Jest provides them. */
-const outside = [...external, "@jest/globals", "@redocly/openapi-core", "esbuild", "playwright-core", "vite"];
+/** Marks a question of `packagesOutside` itself. */
+const asked = Symbol("asked");
 
 /**
  * Writes the bundle of these files into the run's folder, with source maps. A test file that does not compile is left out: Jest loads the file
@@ -48,14 +47,13 @@ async function writeBundle(root: string, folder: string, paths: readonly string[
     target: "node24",
     conditions: ["source"],
     mainFields: ["module", "main"],
-    external: outside,
     sourcemap: "linked",
     sourcesContent: false,
     // Tests assert the names of classes.
     keepNames: true,
     // CommonJS packages load Node's modules with `require`.
     banner: { js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);' },
-    plugins: [placesOfSources()],
+    plugins: [placesOfSources(), packagesOutside(root)],
     logLevel: "silent",
   });
   writeFileSync(join(folder, "package.json"), '{"type":"module"}\n');
@@ -77,6 +75,25 @@ export function bundledTest(root: string, path: string): string {
 function bundleFolder(): string | null {
   const run = process.env[runFolderVariable];
   return run === undefined ? null : join(run, "tests");
+}
+
+/**
+ * Leaves packages out of the bundle, as files of one worker share them. A package that only one of the house's packages has, in another version
+ * than the rest, is bundled: from the bundle's folder Node would find that of the rest.
+ */
+function packagesOutside(root: string): Plugin {
+  const ofThisHouse = new RegExp(`^(libs|services)\\${sep}`);
+  return {
+    name: "packages-outside",
+    setup({ onResolve, resolve }) {
+      onResolve({ filter: /^[^./]/ }, async ({ path, pluginData, ...from }) => {
+        if (pluginData === asked || from.kind === "entry-point") return null;
+        const found = await resolve(path, { ...from, pluginData: asked });
+        const isShared = found.errors.length > 0 || !ofThisHouse.test(relative(root, found.path));
+        return isShared ? { path, external: true } : found;
+      });
+    },
+  };
 }
 
 /** Gives modules the paths of their sources, so that they find fixtures, programs and threads as in a checkout. */
