@@ -1,8 +1,9 @@
 /** The record of the VRPs of one AS, with their use by its announcements. */
 
+import { makePrefix } from "@netfacts/address";
 import type { AsnVrp, AsnVrpsQuestion, AsnVrpsRecord } from "@netfacts/contracts";
 import type { VrpSet } from "@netfacts/rpki";
-import { type Generation, searchAscending } from "@netfacts/snapshot";
+import { type Generation, type RouteTable, searchAscending } from "@netfacts/snapshot";
 import type { AnswerNotes } from "./answer.ts";
 import { announcedOf } from "./route-parts.ts";
 import type { Steps } from "./steps.ts";
@@ -49,7 +50,7 @@ function useOf(generation: Generation, vrps: VrpSet, numbers: Uint32Array, asn: 
   const tells = { 4: announcedOf(generation, 4) !== null, 6: announcedOf(generation, 6) !== null };
   for (const [place, vrp] of numbers.entries()) if (tells[familyOf(vrps, vrp)]) announced[place] = 0;
   const { entry } = routes.originatedBy(asn);
-  for (const announcement of entry)
+  for (const announcement of [...defaultRoutesOf(routes, asn), ...entry])
     for (const vrp of vrps.matching(routes.prefixes.prefixAt(announcement), asn)) {
       const place = searchAscending(numbers, vrp);
       announced[place] = Math.max(0, announced[place] as number) + 1;
@@ -59,6 +60,13 @@ function useOf(generation: Generation, vrps: VrpSet, numbers: Uint32Array, asn: 
     largeOf.set(generation, large.set(asn, use));
   }
   return use;
+}
+
+/** Entries of default routes of the AS: they are no prefixes of it, but they use the VRPs that authorise them. */
+function defaultRoutesOf(routes: RouteTable, asn: number): number[] {
+  return ([4, 6] as const)
+    .map((version) => routes.prefixes.exact(makePrefix(version, 0, 0, 0, 0, 0)))
+    .filter((entry) => entry >= 0 && routes.hasOrigin(entry, asn));
 }
 
 function familyOf(vrps: VrpSet, vrp: number): 4 | 6 {

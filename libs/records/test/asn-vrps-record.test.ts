@@ -58,6 +58,28 @@ test("a VRP of AS 0 authorises nothing, so that it is neither announced nor left
   for (const announced of [true, false]) expect(asnVrps(0, { announced }).vrps).toMatchObject({ items: [], total: null });
 });
 
+test("a default route uses the VRPs that authorise it, though it is no prefix of its AS", () => {
+  const made = ask(
+    madeGeneration({
+      routes: madeRoutes([route("0.0.0.0/0", [1, 1]), route("10.0.0.0/8", [1, 1]), route("::/0", [2, 1])]),
+      vrps: madeVrps([
+        { prefix: "0.0.0.0/0", asn: 1 },
+        { prefix: "0.0.0.0/0", asn: 1, maxLength: 8 },
+        { prefix: "0.0.0.0/0", asn: 2 },
+        { prefix: "::/0", asn: 2 },
+      ]),
+      peersTotal: { ipv4: 1, ipv6: 1 },
+    }),
+  );
+  const usesOf = (number: number) => made.asnVrps(number).vrps.items.map(({ announced_prefixes }) => announced_prefixes);
+  expect([usesOf(1), usesOf(2)]).toEqual([
+    [1, 2],
+    [0, 1],
+  ]);
+  expect(made.asnVrps(2).counts).toMatchObject({ unannounced: 1 });
+  expect(made.prefix("0.0.0.0/0").vrps?.unannounced).toMatchObject([{ asn: 2 }]);
+});
+
 describe("what is unknown is null:", () => {
   test("all of it without VRPs", () => {
     const { vrps: _, ...without } = world;
