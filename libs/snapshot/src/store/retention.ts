@@ -106,6 +106,12 @@ export function withPublication(publications: readonly Publication[], next: Publ
 }
 
 /**
+ * Of the newest publications of all, this many are kept if their snapshot is kept whole: they need no space. The rest is one for each snapshot and day,
+ * so that sources that go to and fro between two contents do not fill the list.
+ */
+const timesOfWholeMax = 100;
+
+/**
  * Decides what to keep. Days are counted by the times of publications, newest first, and not from now: a clock that was wrong once costs no more than
  * the place of one day.
  *
@@ -128,11 +134,12 @@ export async function decideKept(
   const kept: Publication[] = [];
   let bytes = 0;
   let isFull = false;
-  for (const publication of publications.toReversed()) {
+  for (const [age, publication] of publications.toReversed().entries()) {
     const day = publication.at.slice(0, 10);
+    const isOfWhole = age < timesOfWholeMax && whole.includes(publication.id);
     const isLastOfWhole = wholeLeft.delete(publication.id);
     const isOfDay = retention === null || (!days.has(day) && days.size < retention.days);
-    if (!isLastOfWhole && !isOfDay) continue;
+    if (!isLastOfWhole && !isOfWhole && !isOfDay) continue;
     if (!whole.includes(publication.id)) {
       if (isFull) continue;
       const named = await namedBy(publication.id);

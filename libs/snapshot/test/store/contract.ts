@@ -258,6 +258,25 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
         expect(await place.list()).toEqual([idOf(2), idOf(1)]);
       });
 
+      test("each time is kept at which a snapshot that can be gone back to was published, also on one day", async () => {
+        const place = await opened({ last: 2, days: 2 });
+        for (const [day, number] of [
+          [1, 1],
+          [2, 2],
+          [2.1, 3],
+          [2.2, 2],
+          [2.3, 3],
+        ] as const)
+          await publishAt(place, day, numbered(number));
+        expect((await place.publications()).map(({ id, at }) => [id, at.slice(5, 13)])).toEqual([
+          [idOf(1), "01-02T00"],
+          [idOf(2), "01-03T00"],
+          [idOf(3), "01-03T02"],
+          [idOf(2), "01-03T04"],
+          [idOf(3), "01-03T07"],
+        ]);
+      });
+
       test("stay where somebody publishes who does not know what to keep", async () => {
         const place = await opened({ last: 2, days: 30 });
         for (const day of [1, 2, 3, 4]) await publishAt(place, day, numbered(day));
