@@ -3,9 +3,17 @@
 export type RunState = "running" | "succeeded" | "failed";
 
 /**
- * Number of runs that are kept, latest start first. A schedule that looks for VRPs every few minutes would otherwise fill the store within months.
+ * Number of runs that are kept. A schedule that looks for VRPs every few minutes would otherwise fill the store within months.
  */
 export const runsKept = 1_000;
+
+/** A run that starts later than this after the current time was started before the clock was set back. Clocks of processes differ by less. */
+const aheadMs = 3_600_000;
+
+/** The latest start of a run that is not in the future. @param now Unix ms */
+export function latestStart(now: number): number {
+  return now + aheadMs;
+}
 
 /** Times are Unix milliseconds. */
 export interface RunRecord {
@@ -19,11 +27,11 @@ export interface RunRecord {
 }
 
 export interface RunRepository {
-  /** Inserts the run, or replaces the one with this id. When a run has ended, the oldest runs beyond `runsKept` are removed. */
+  /** Inserts the run, or replaces the one with this id. When a run has ended, the last runs in the order of `list` beyond `runsKept` are removed. */
   save(run: RunRecord): Promise<void>;
   find(id: string): Promise<RunRecord | null>;
-  /** Latest start first. */
-  list(limit: number): Promise<RunRecord[]>;
+  /** Latest start first; then those in the future: a clock that was wrong once must not hide later runs. @param now Unix ms; default: none is. */
+  list(limit: number, now?: number): Promise<RunRecord[]>;
 }
 
 /** Reads the report of a run from the text in a store. A damaged report must not hide the other runs, nor keep a new leader from cleaning up. */

@@ -152,6 +152,26 @@ export function describeStore(name: string, factory: StoreFactory): void {
       expect((await runs.list(2)).map(({ id }) => id)).toEqual(["run-30", "run-20"]);
     });
 
+    test("lists those last that a clock dated in the future, and lets them go first", async () => {
+      const { runs } = await factory.open();
+      const [year, now] = [31_536_000_000, 1_800_000_000_000];
+      const save = (id: string, startedAt: number, endedAt: number | null = null) => runs.save({ ...run, id, startedAt, endedAt });
+      await save("run-ahead", now + year);
+      await save("run-further-ahead", now + 2 * year);
+      await save("run-before", now - 1_000);
+      await save("run-of-another-clock", now + 1_000);
+      const listed = async (limit: number) => (await runs.list(limit, now)).map(({ id }) => id);
+      expect(await listed(9)).toEqual(["run-of-another-clock", "run-before", "run-further-ahead", "run-ahead"]);
+      expect(await listed(1)).toEqual(["run-of-another-clock"]);
+      expect(await listed(3)).toEqual(["run-of-another-clock", "run-before", "run-further-ahead"]);
+      const more = Array.from({ length: runsKept - 4 }, (_, n) => `run-${n}`);
+      for (let at = 0; at < more.length; at += 50) await Promise.all(more.slice(at, at + 50).map((id) => save(id, now - 2_000)));
+      await save("run-last", now, now + 1);
+      expect((await runs.list(2 * runsKept, now)).map(({ id }) => id).slice(-2)).toEqual(["run-0", "run-further-ahead"]);
+      for (const id of ["run-later", "run-latest"]) await save(id, now, now + 2);
+      expect((await runs.list(2 * runsKept, now)).map(({ id }) => id).at(-1)).toBe("run-1");
+    });
+
     test("keeps the latest started, and lets go of older ones as runs end", async () => {
       const { runs } = await factory.open();
       const older = Array.from({ length: runsKept + 2 }, (_, n) => ({ ...run, id: `run-${1_000_000 + n}`, startedAt: n >> 1 }));

@@ -1,10 +1,11 @@
 /** Ingest runs in SQLite. */
 
-import { type RunRecord, type RunRepository, type RunState, reportFrom, runsKept } from "../run-repository.ts";
+import { latestStart, type RunRecord, type RunRepository, type RunState, reportFrom, runsKept } from "../run-repository.ts";
 import type { Row, SqliteConnection } from "./connection.ts";
 
 const columns = "id, started_at, ended_at, state, report";
-const tooMany = "SELECT id FROM runs ORDER BY started_at DESC, id DESC LIMIT -1 OFFSET ?";
+const latestFirst = "ORDER BY started_at DESC, id DESC";
+const tooMany = `SELECT id FROM runs ORDER BY started_at > ?, started_at DESC, id DESC LIMIT -1 OFFSET ?`;
 
 export function sqliteRuns(connection: SqliteConnection): RunRepository {
   return {
@@ -12,7 +13,7 @@ export function sqliteRuns(connection: SqliteConnection): RunRepository {
       const report = JSON.stringify(run.report ?? null);
       await connection.durably(() => {
         connection.run(`REPLACE INTO runs (${columns}) VALUES (?, ?, ?, ?, ?)`, run.id, run.startedAt, run.endedAt, run.state, report);
-        if (run.endedAt !== null) connection.run(`DELETE FROM runs WHERE id IN (${tooMany})`, runsKept);
+        if (run.endedAt !== null) connection.run(`DELETE FROM runs WHERE id IN (${tooMany})`, latestStart(run.endedAt), runsKept);
       });
     },
 
@@ -21,8 +22,12 @@ export function sqliteRuns(connection: SqliteConnection): RunRepository {
       return row === undefined ? null : toRecord(row);
     },
 
-    async list(limit) {
-      return connection.all(`SELECT ${columns} FROM runs ORDER BY started_at DESC, id DESC LIMIT ?`, limit).map(toRecord);
+    async list(limit, now = Number.POSITIVE_INFINITY) {
+      const latest = latestStart(now);
+      const rows = connection.all(`SELECT ${columns} FROM runs WHERE started_at <= ? ${latestFirst} LIMIT ?`, latest, limit);
+      const left = limit - rows.length;
+      if (left > 0) rows.push(...connection.all(`SELECT ${columns} FROM runs WHERE started_at > ? ${latestFirst} LIMIT ?`, latest, left));
+      return rows.map(toRecord);
     },
   };
 }

@@ -41,7 +41,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
   route(app, "/runs", {
     async GET(request, reply) {
       const limit = readLimit(request);
-      const body: IngestRuns = { items: (await store.runs.list(limit)).map(runSummary) };
+      const body: IngestRuns = { items: (await store.runs.list(limit, clock.now())).map(runSummary) };
       return sendJson(reply, body);
     },
 
@@ -84,7 +84,7 @@ export function installOperatorRoutes(app: FastifyInstance, deps: OperatorRoutes
       const { config, faults, sha256 } = await listOfSources(deps.sources, deps.overrides);
       const sources = config?.sources ?? [];
       const known = {
-        runs: config === null ? [] : await store.runs.list(healthRunsMax),
+        runs: config === null ? [] : await store.runs.list(healthRunsMax, clock.now()),
         manifest: await currentManifest(deps.snapshots),
         schedule: lead === null ? null : await lead.scheduleOf(sources),
       };

@@ -19,7 +19,7 @@ export interface AbandonedRunsOptions {
 export async function endAbandonedRuns(options: AbandonedRunsOptions): Promise<RunRecord[]> {
   const { runs, clock, isAbandoned = () => true, confirm } = options;
   const ended: RunRecord[] = [];
-  for (const run of await runs.list(runsLookedAt)) {
+  for (const run of await runs.list(runsLookedAt, clock.now())) {
     const report = run.report as KeptReport | null;
     if (run.state !== "running" || !isAbandoned(report?.started_by ?? null)) continue;
     await confirm?.();

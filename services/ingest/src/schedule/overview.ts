@@ -26,7 +26,7 @@ export async function sourcesOverview({ config, stateFolder, runs, snapshots, no
   const stock = await openStock({ stateFolder, fetching, metrics: null, log: silent, clock: { now: () => now } });
   const id = await snapshots.currentId();
   const known = {
-    runs: await runs.list(runsMax),
+    runs: await runs.list(runsMax, now),
     manifest: id === null ? null : await snapshots.getManifest(id).catch(() => null),
     schedule: new Map(await Promise.all(config.sources.map(async (source) => [source.name, await scheduleOf(source, stock)] as const))),
   };

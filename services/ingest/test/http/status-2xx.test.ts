@@ -54,6 +54,17 @@ test("runs are listed, the latest first, as many as wanted", async () => {
   expect((await service.ask("HEAD", runsPath)).status).toBe(200);
 });
 
+test("a hundred runs that a wrong clock dated in the future hide neither later runs nor the state of sources", async () => {
+  const { runs } = service.store;
+  const [latest] = (await service.ask("GET", runsPath)).json.items;
+  const [source] = (await service.ask("GET", sourcesPath)).json.items;
+  const startedAt = Date.UTC(2099, 0, 1);
+  for (let number = 0; number < 100; number++)
+    await runs.save({ id: `future-${number}`, startedAt, endedAt: startedAt, state: "failed", report: null });
+  expect((await service.ask("GET", runsPath)).json.items[0]).toEqual(latest);
+  expect((await service.ask("GET", sourcesPath)).json.items[0]).toMatchObject({ run: source.run, read_at: source.read_at });
+});
+
 test("a source that fails is told with its cause, beside its last good version", async () => {
   const good = (await service.ask("GET", sourcesPath)).json;
   expect([...Value.Errors(IngestSources, good)]).toEqual([]);
