@@ -392,6 +392,13 @@ testWithHelm("a service's own values replace the defaults, also by false, 0 and 
   ).toEqual(["asn-prefix", "gateway-auth-quota", "ip-routing"]);
 });
 
+testWithHelm("without a copy of ingest no Job waits for it, and the notes say that nothing is imported", async () => {
+  const values = joined(minimal, { ingest: { replicas: 0 } });
+  expect(ofKind((await render(chart, values)).objects, "Job")).toEqual([]);
+  expect(await notes(chart, values)).toContain("Nothing is imported, as ingest.replicas is 0.");
+  expect(await notes(chart, minimal)).not.toContain("Nothing is imported");
+});
+
 testWithHelm("large numbers in settings stay whole numbers", () => {
   const [gateway] = named(objectsOf("everything"), "Deployment", "gateway-auth-quota").spec.template.spec.containers;
   expect(environmentOf(gateway).env).toMatchObject({ DEFAULT_RATE_LIMIT: "10000000", TRUSTED_PROXIES: "10.0.0.0/8,fd00::/8" });
