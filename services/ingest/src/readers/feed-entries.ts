@@ -6,6 +6,7 @@ import type { SectionRecord } from "@netfacts/snapshot";
 import { boundedContent } from "./bounded-content.ts";
 import { geofeedEntryOf, withoutComment } from "./geofeed.ts";
 import { forEachLine } from "./lines.ts";
+import { ReadableText } from "./readable-text.ts";
 import { type SkippedRecords, Tally } from "./reader-report.ts";
 
 /** The largest ones have about 300,000 entries in 20 MB. */
@@ -47,6 +48,7 @@ export async function readFeedEntries(path: string): Promise<FeedEntries> {
   const { chunks, meter } = boundedContent(content);
   const entries = new Map<string, FeedEntry>();
   const tally = new Tally();
+  const texts = new ReadableText();
   let firstBad: { readonly reason: string; readonly line: number } | null = null;
   let bad = 0;
   let isSigned = false;
@@ -63,9 +65,7 @@ export async function readFeedEntries(path: string): Promise<FeedEntries> {
     (bytes, start, end, line) => {
       if (line > linesPerRecord * feedRecordsMax) throw new Error(`has more than ${linesPerRecord * feedRecordsMax} lines`);
       if (start === end || (isSigned && bytes[start] === hash)) return;
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
-        .toString("utf8")
-        .replace(/^\ufeff/, "");
+      const text = texts.decode(bytes.subarray(start, end), line === 1);
       isSigned ||= /^#\s*RPKI Signature:/i.test(text);
       const content = withoutComment(text);
       if (content.trim() === "") return;

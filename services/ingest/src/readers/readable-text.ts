@@ -60,22 +60,35 @@ export class ReadableText {
   }
 }
 
-/** Reads sequences of UTF-8 as UTF-8, and all other bytes as windows-1252. */
+/** Reads sequences of UTF-8 as UTF-8, and all other bytes as windows-1252. Cost: one look at each byte, whatever it is: they may come from anyone. */
 function decodeMixed(buffer: Buffer): string {
   let text = "";
+  let start = 0;
   for (let at = 0; at < buffer.length; ) {
-    const byte = buffer[at] as number;
-    const length = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-    const sequence = buffer.subarray(at, at + length);
-    if (sequence.length === length && isUtf8(sequence)) {
-      text += sequence.toString("utf8");
-      at += length;
-    } else {
-      text += lettersOfBytes[byte] as string;
-      at++;
+    const length = sequenceLength(buffer, at);
+    if (length === 0) {
+      if (start < at) text += buffer.toString("utf8", start, at);
+      text += lettersOfBytes[buffer[at] as number] as string;
+      start = at + 1;
     }
+    at += length || 1;
   }
-  return text;
+  return text + buffer.toString("utf8", start);
+}
+
+/** Bytes of the UTF-8 sequence that begins there (RFC 3629 §4); 0: there is none. */
+function sequenceLength(buffer: Buffer, at: number): number {
+  const first = buffer[at] as number;
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  const length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  const second = buffer[at + 1] ?? 0;
+  // No overlong forms, no surrogates, nothing above U+10FFFF.
+  const secondMin = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const secondMax = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  if (second < secondMin || second > secondMax) return 0;
+  for (let next = at + 2; next < at + length; next++) if (((buffer[next] ?? 0) & 0xc0) !== 0x80) return 0;
+  return length;
 }
 
 /** The text whose UTF-8 bytes appear as letters of windows-1252 or Latin-1; null if it is no such text. */

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-function read(text: string) {
+function read(text: string | Uint8Array) {
   const path = join(folder, "feed");
   writeFileSync(path, gzipSync(text, { level: 1 }));
   return readFeedEntries(path);
@@ -45,6 +45,14 @@ test("what it costs follows from its lines and its bytes, comments included", as
   expect((await read(one)).effort).toBe(1);
   expect((await read(one + "#\n".repeat(399))).effort).toBe(100);
   expect((await read(`${one}#${"x".repeat(10_240)}\n`)).effort).toBe(21);
+});
+
+test("text that is not UTF-8, or was encoded twice, is read as in the operator's own geofeeds", async () => {
+  const text = "192.0.2.0/24,BR,BR-SP,S\u00e3o Paulo,\n198.51.100.0/24,CH,CH-ZH,Z\u00c3\u00bcrich,\n";
+  const { entries } = await read(
+    Buffer.concat([Buffer.from("\ufeff"), Buffer.from(text.slice(0, 34), "latin1"), Buffer.from(text.slice(34))]),
+  );
+  expect(entries.map(({ record }) => record.place?.city)).toEqual(["S\u00e3o Paulo", "Z\u00fcrich"]);
 });
 
 test("a last line that is too long to count leaves the one before it alone", async () => {
