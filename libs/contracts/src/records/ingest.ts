@@ -177,7 +177,9 @@ export const IngestRun = record({
 });
 export type IngestRun = Static<typeof IngestRun>;
 
-export const IngestRuns = record({ items: member(Type.Array(IngestRunSummary), "Runs, newest first.") });
+export const IngestRuns = record({
+  items: member(Type.Array(IngestRunSummary), "Runs, newest first; those that a wrong clock dated in the future come last."),
+});
 export type IngestRuns = Static<typeof IngestRuns>;
 
 /** When a source is checked, and the result. */
