@@ -13,7 +13,7 @@ export type ReverseDnsStatus = (typeof reverseDnsStatuses)[number];
 export const ForwardConfirmation = record({
   status: member(oneOf(["ok", "nxdomain", "nodata", "servfail", "refused", "timeout"]), "Result of the forward lookup (A or AAAA)."),
   confirmed: member(NullableBoolean, "Whether the name resolves back to the address; null if DNS gave no answer."),
-  addresses: member(Type.Array(Type.String()), "Addresses of the name."),
+  addresses: member(Type.Array(Type.String()), "Addresses of the name, at most 16, ascending."),
 });
 export type ForwardConfirmation = Static<typeof ForwardConfirmation>;
 

@@ -1,5 +1,6 @@
 /** Forward confirmation: whether a name of an address resolves to this address. */
 
+import { type Address, compareAddresses, parseAddress } from "@netfacts/address";
 import type { ForwardConfirmation } from "@netfacts/contracts";
 
 /** Most addresses of a name that are shown. */
@@ -16,14 +17,22 @@ export interface ForwardFinding {
  * Judges the addresses of a name.
  *
  * @param ip  in RFC 5952 form.
- * @returns at most `addressesMax` addresses, ascending by text, without `isSecret` ones. `ip` is always among them if the name has it.
+ * @returns at most `addressesMax` addresses, IPv4 first and ascending, without `isSecret` ones. `ip` is always among them if the name has it.
  */
 export function confirm(ip: string, { status, addresses }: ForwardFinding, isSecret: (address: string) => boolean): ForwardConfirmation {
   if (status !== "ok") return { status, confirmed: status === "nxdomain" || status === "nodata" ? false : null, addresses: [] };
   const confirmed = addresses.includes(ip);
-  const shown = addresses.filter((address) => !isSecret(address)).slice(0, addressesMax);
+  const shown = ascending(addresses.filter((address) => address === ip || !isSecret(address))).slice(0, addressesMax);
+  // It is greater than those that are shown: the list stays in order.
   if (confirmed && !shown.includes(ip)) shown.splice(-1, 1, ip);
-  return { status, confirmed, addresses: shown.sort() };
+  return { status, confirmed, addresses: shown };
+}
+
+/** As other lists of addresses are sorted, and as people read them: 9.0.0.0 before 10.0.0.0. */
+function ascending(texts: readonly string[]): string[] {
+  // Texts in RFC 5952 form are addresses.
+  const addresses = texts.map((text) => ({ text, address: parseAddress(text) as Address }));
+  return addresses.sort((a, b) => compareAddresses(a.address, b.address)).map(({ text }) => text);
 }
 
 /**

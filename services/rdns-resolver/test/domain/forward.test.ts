@@ -27,7 +27,26 @@ test("of many addresses some are shown, and that of the question always", () => 
   expect(confirmed).toBe(true);
   expect(shown).toHaveLength(addressesMax);
   expect(shown).toContain("193.0.7.190");
-  expect(shown).toEqual([...shown].sort());
+});
+
+test("addresses ascend by number, IPv4 first", () => {
+  const addresses = ["2001:db8::10", "2001:db8::9", "192.0.2.10", "192.0.2.9", "::1"];
+  expect(confirm("192.0.2.9", { status: "ok", addresses }, open).addresses).toEqual([
+    "192.0.2.9",
+    "192.0.2.10",
+    "::1",
+    "2001:db8::9",
+    "2001:db8::10",
+  ]);
+});
+
+test("the address of the question takes no other's place while there is room, secret as it may be", () => {
+  const addresses = ["10.1.2.3", "192.0.2.1", "192.0.2.2"];
+  expect(confirm("10.1.2.3", { status: "ok", addresses }, (address) => address.startsWith("10."))).toEqual({
+    status: "ok",
+    confirmed: true,
+    addresses,
+  });
 });
 
 test("secret addresses are not shown, and still answer the question", () => {
