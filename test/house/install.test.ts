@@ -109,6 +109,11 @@ describe("bin/netfacts", () => {
     ]);
     expect(out).toBe("--help /\n");
   });
+
+  test("works in a folder that is reached by a symbolic link", async () => {
+    const { out } = await sandbox.run("sh", ["-c", 'ln -s ../clone/bin "$HOME/tools" && cd / && "$HOME/tools/netfacts" --help']);
+    expect(out).toBe("--help /\n");
+  });
 });
 
 describe("scripts/check-installed.ts", () => {
