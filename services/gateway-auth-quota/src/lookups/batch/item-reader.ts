@@ -120,6 +120,8 @@ function readAny(item: ItemValue, metaDefault: boolean): Item {
       item,
       memberFaults(kind, item, () => schema.Errors(item)),
     );
+  // Only a search takes any text.
+  if (kind === "search" && typeof item.q === "string" && !item.q.isWellFormed()) return refuse(item, [halfCharacter]);
   const lookup = lookupsByOp.get(kind) as NonNullable<ReturnType<typeof lookupsByOp.get>>;
   const { path, search } = asRoute(kind, item);
   try {
@@ -151,6 +153,13 @@ function unknownKind(kind: unknown): ProblemItem {
 function longList(name: string): ProblemItem {
   return { location: quoteValue(name), code: "batch_item_invalid", message: `must have at most ${wordsMax} items` };
 }
+
+/** No URL can have it. The answer would have to repeat it, and many readers of JSON refuse a document with it. */
+const halfCharacter: ProblemItem = {
+  location: "q",
+  code: "batch_item_invalid",
+  message: "has half of a surrogate pair, which is not a character",
+};
 
 /** Where the same question stands in a URL. */
 function asRoute(kind: BatchKind, item: ItemValue): { path: Record<string, string>; search: string } {
