@@ -62,7 +62,7 @@ export {
 } from "./parts/registration.ts";
 export { AsSetOrigin, LowVisibilityMatch, Moas, Origin, OriginSummary, RelatedPrefix, Upstream, Visibility } from "./parts/routing.ts";
 export { OriginValidation, type RpkiNote, type RpkiState, RpkiSummary, rpkiStates, VrpItem } from "./parts/rpki.ts";
-export { ProblemError, type ProblemFields, type ProblemPlace, problemBody, problemHeaders } from "./problem-error.ts";
+export { errorDocsBaseFault, ProblemError, type ProblemFields, type ProblemPlace, problemBody, problemHeaders } from "./problem-error.ts";
 export { decodeQuestion, encodeQuestion, QuestionSyntaxError } from "./questions.ts";
 export { AsnAllocation, AsnCounts, AsnPrefix, AsnRecord, AsnRpki, Aspa, Neighbour, Neighbours } from "./records/asn.ts";
 export { AsnVrp, AsnVrpsRecord } from "./records/asn-vrps.ts";

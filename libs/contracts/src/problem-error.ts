@@ -41,6 +41,16 @@ export interface ProblemPlace {
   readonly errorDocsBase: string;
 }
 
+/** A URI reference (RFC 3986) that does not depend on the path of the request. */
+const docsBase = /^(?:\/|https?:\/\/[^/?#]|urn:|tag:)[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/i;
+
+/** What is wrong with a setting for `errorDocsBase`, to follow its name in a sentence; null: nothing. */
+export function errorDocsBaseFault(text: string): string | null {
+  const isWeb = /^https?:/i.test(text);
+  if (docsBase.test(text) && (!isWeb || URL.canParse(text))) return null;
+  return `must be a path such as /docs/errors/, or a URI that begins with https://, http://, urn: or tag:, not ${JSON.stringify(text)}`;
+}
+
 /** Seconds for `Retry-After` and `retry_after_seconds`; null if the response has neither. */
 function retryAfterSeconds({ code, fields }: ProblemError): number | null {
   return fields.retryAfterSeconds ?? errors[code].retryAfterSeconds;

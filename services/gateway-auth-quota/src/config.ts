@@ -1,7 +1,7 @@
 /** Settings of the gateway. Only this file reads the environment. */
 
 import { formatPrefix, parseAddress, parsePrefix } from "@netfacts/address";
-import { keyBounds } from "@netfacts/contracts";
+import { errorDocsBaseFault, keyBounds } from "@netfacts/contracts";
 import { type Peppers, parseKeyText, readPeppers } from "@netfacts/keys";
 import { ConfigError, loadConfig } from "@netfacts/runtime";
 import { mongoUriFault } from "@netfacts/storage";
@@ -365,6 +365,8 @@ export function gatewayConfig({ KEY_PEPPERS, ...settings }: Settings): GatewayCo
   });
   const CORS_ORIGINS = readOrigins(settings.CORS_ORIGINS, faults);
   const { peppers: PEPPERS, faults: pepperFaults } = readPeppers(KEY_PEPPERS);
+  const docsFault = errorDocsBaseFault(settings.ERROR_DOCS_BASE);
+  if (docsFault !== null) faults.push(`ERROR_DOCS_BASE ${docsFault}`);
   faults.push(...adminKeyFaults(settings.ADMIN_KEY), ...pepperFaults.map((fault) => `KEY_PEPPERS: ${fault}`), ...proxyFaults(settings));
   if (faults.length > 0) throw new ConfigError(faults);
   return { ...settings, PEPPERS, TRUSTED_PROXIES: proxies, CORS_ORIGINS };

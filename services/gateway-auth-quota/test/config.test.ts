@@ -35,6 +35,22 @@ test("times that Node would refuse, and limits that no key may have, are faults 
   );
 });
 
+test.each(["not a url", "docs/errors/", "https://", "https://[::1/errors/", "javascript:alert(1)//", "/errors/\u00fc"])(
+  "%j is no beginning of a type",
+  (text) => {
+    expect(() => loadGatewayConfig({ ERROR_DOCS_BASE: text })).toThrow(
+      `ERROR_DOCS_BASE must be a path such as /docs/errors/, or a URI that begins with https://, http://, urn: or tag:, not ${JSON.stringify(text)}`,
+    );
+  },
+);
+
+test.each(["/e/", "https://docs.example.net/errors#", "http://[2001:db8::1]:8080/?code=", "urn:example:error:", "tag:example.net,2026:"])(
+  "%s is the beginning of a type",
+  (text) => {
+    expect(loadGatewayConfig({ ERROR_DOCS_BASE: text }).ERROR_DOCS_BASE).toBe(text);
+  },
+);
+
 test("a wrong MONGODB_URI is a fault that names the setting and shows no password", () => {
   const load = () => loadStoreConfig({ MONGODB_URI: "mongodb://netfacts:hunter2@x@db/netfacts" });
   expect(load).toThrow(/^MONGODB_URI is not a MongoDB URI; write .* percent-encoded$/);

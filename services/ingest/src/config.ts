@@ -1,6 +1,7 @@
 /** Settings of the service. No other file of it reads the environment. */
 
 import { isIPv6 } from "node:net";
+import { errorDocsBaseFault } from "@netfacts/contracts";
 import { ConfigError, loadConfig, urlHost } from "@netfacts/runtime";
 import { busConfigSchema } from "@netfacts/runtime/bus";
 import { retentionConfigSchema } from "@netfacts/snapshot";
@@ -98,6 +99,8 @@ export function loadIngestConfig(env: NodeJS.ProcessEnv = process.env): IngestCo
   if (url !== "" && !(URL.canParse(url) && /^https?:\/\/[^/]+$/.test(url)))
     faults.push("INGEST_ADVERTISED_URL must be an http or https URL with a host and a port, without a path");
   if (host !== "" && !isHost(host)) faults.push("INGEST_ADVERTISED_HOST must be a host name or an address, without a port");
+  const docsFault = errorDocsBaseFault(config.ERROR_DOCS_BASE);
+  if (docsFault !== null) faults.push(`ERROR_DOCS_BASE ${docsFault}`);
   const uriFault = mongoUriFault(config.MONGODB_URI);
   if (uriFault !== null) faults.push(`MONGODB_URI ${uriFault}`);
   if (faults.length > 0) throw new ConfigError(faults);

@@ -6,6 +6,10 @@ import { startService } from "./support/service.ts";
 
 const env = { PROXY_TOKEN: "0123456789abcdefghijklmnopqrstuvwxyz", SOURCES: "sources.yaml", NATS_URL: "nats://127.0.0.1:4222" };
 
+test("a beginning for the types of problems that is no URI is a fault", () => {
+  expect(() => loadIngestConfig({ ...env, ERROR_DOCS_BASE: "not a url" })).toThrow(/^ERROR_DOCS_BASE must be a path .* not "not a url"$/);
+});
+
 describe("INGEST_ADVERTISED_HOST", () => {
   test.each(["10.0.0.7", "fd00::5", "ingest-0.ingest.netfacts.svc", ""])("may be %j", (host) => {
     expect(loadIngestConfig({ ...env, INGEST_ADVERTISED_HOST: host }).INGEST_ADVERTISED_HOST).toBe(host);
