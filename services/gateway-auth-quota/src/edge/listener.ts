@@ -92,7 +92,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
       if (cors.allow(request, reply)) return;
       cors.vary(reply);
       const isTooLong = request.url.length > config.URL_BYTES_MAX;
-      sendProblem(frameworkProblem(isTooLong ? { code: "FST_ERR_MAX_PARAM_LENGTH" } : error), request, reply, problems);
+      sendProblem(frameworkProblem(isTooLong ? { code: "FST_ERR_MAX_PARAM_LENGTH" } : error, request.url), request, reply, problems);
     },
     clientErrorHandler: refuse,
   });

@@ -1,6 +1,7 @@
 /** Every refusal as problem+json: errors of routes, errors of the framework, and bytes that are not a request. */
 
 import type { Socket } from "node:net";
+import { parseAddress } from "@netfacts/address";
 import { errors, type ProblemCode, ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ClientGoneError } from "../proxy/request-body.ts";
@@ -65,10 +66,17 @@ function bodyProblem(error: unknown): ProblemError | null {
   }
 }
 
+/** The address in front of a zone id, such as `fe80::1%eth0`, in a path. */
+const zoned = /^[^?]*\/([0-9a-f:]{2,39})%/i;
+
 /** The problem of a request that the router refuses before any hook runs. */
-export function frameworkProblem(error: { readonly code: string }): ProblemError {
-  if (error.code === "FST_ERR_BAD_URL")
-    return new ProblemError("bad_request", { detail: "The percent-encoding of the path is not valid." });
+export function frameworkProblem(error: { readonly code: string }, url: string): ProblemError {
+  if (error.code === "FST_ERR_BAD_URL") {
+    const address = zoned.exec(url)?.[1] ?? "";
+    const isZoned = parseAddress(address) !== null;
+    const advice = isZoned ? ` Send ${address} without a zone id, which is only meaningful on one machine.` : "";
+    return new ProblemError("bad_request", { detail: `The percent-encoding of the path is not valid.${advice}` });
+  }
   if (error.code === "FST_ERR_MAX_PARAM_LENGTH") return new ProblemError("uri_too_long");
   return new ProblemError("internal_error", { cause: error });
 }

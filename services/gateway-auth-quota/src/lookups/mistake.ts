@@ -16,8 +16,11 @@ const unclear: Mistake = { reason: null, suggestion: null };
 /** Explains a text that `parseAddress` refused. */
 export function addressMistake(text: string): Mistake {
   if (text === "" || text.length > charsMax) return unclear;
-  const zone = text.indexOf("%");
-  if (zone > 0) return addressMeant(text.slice(0, zone), "zone ids are only meaningful on one machine");
+  // In a URL, the zone id of `fe80::1%12` is a control character.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+  const zone = text.search(/%|[\u0001-\u0008\u000e-\u001f]/);
+  if (zone > 0 && (text[zone] === "%" || text.includes(":")))
+    return addressMeant(text.slice(0, zone), "zone ids are only meaningful on one machine");
   if (/^[a-z]+:\/\//i.test(text)) return because("it is a URL");
   const slash = text.indexOf("/");
   if (slash > 0) return addressMeant(text.slice(0, slash), "an address has no prefix length");

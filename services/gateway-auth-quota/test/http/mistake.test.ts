@@ -12,6 +12,8 @@ type Case = readonly [text: string, reason: string | null, suggestion: string | 
 describe("addresses", () => {
   const cases: readonly Case[] = [
     ["fe80::1%eth0", "zone id", "fe80::1"],
+    ["fe80::1\u0012", "zone id", "fe80::1"],
+    ["fe80::1\n", "spaces around", "fe80::1"],
     ["193.0.6.139/21", "no prefix length", "193.0.6.139"],
     [" 193.0.6.139", "spaces around", "193.0.6.139"],
     ["[2001:DB8::1]", "brackets", "2001:db8::1"],

@@ -250,6 +250,15 @@ describe("what is not HTTP as we read it", () => {
   provokes("bad_request", "percent-encoding that is none", () => harness.get("/api/v1/ip/%zz"));
   provokes("bad_request", "percent-encoding that is no UTF-8", () => harness.get("/api/v1/ip/%ff"));
 
+  test("a zone id in a path that is not decoded: the address is meant", async () => {
+    const detailOf = async (path: string) => expectProblem(await harness.get(path), "bad_request").detail;
+    const advice = "Send fe80::1 without a zone id, which is only meaningful on one machine.";
+    for (const path of ["ip/fe80::1%eth0", "routing/fe80::1%en0?meta=false", "ip/fe80::1%4"])
+      expect(await detailOf(`/api/v1/${path}`)).toBe(`The percent-encoding of the path is not valid. ${advice}`);
+    for (const path of ["ip/%zz", "ip/dead%zz", "ip/x?fe80::1%eth0%", "ip/%zz?x=/fe80::1%eth0"])
+      expect(await detailOf(`/api/v1/${path}`).catch(() => "")).not.toContain("zone");
+  });
+
   test("a bad request says nothing of what was sent", async () => {
     const [answer] = await exchange(url, "GET /%zz<b> HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     expect(answer?.status).toBe(400);
