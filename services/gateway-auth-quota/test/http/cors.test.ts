@@ -172,6 +172,14 @@ describe("refusals before the request reaches a route", () => {
     ]);
   });
 
+  test("a body that does not come in time", async () => {
+    harness = await startGateway({ config: { CORS_ORIGINS: [app, "https://other.example"], REQUEST_TIMEOUT_MS: 200 } });
+    const base = await harness.gateway.listen();
+    const head = `POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nOrigin: ${app}\r\nAuthorization: Bearer ${await harness.key({ scopes: ["batch"] })}\r\n`;
+    const [answer] = await exchange(base, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+    expect([answer?.status, answer?.headers["access-control-allow-origin"]]).toEqual([408, app]);
+  });
+
   test("a request without a key that is one too many", async () => {
     harness = await startGateway({ config: { CORS_ORIGINS: [app, "https://other.example"], KEYLESS_PER_SECOND_MAX: 1 } });
     const base = await harness.gateway.listen();
