@@ -1,5 +1,6 @@
 /** Cross-origin requests from browsers (Fetch, "CORS protocol"), for the configured origins; by default none. */
 
+import type { IncomingMessage } from "node:http";
 import { limitHeaderNames, headers as names } from "@netfacts/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
@@ -35,6 +36,8 @@ export interface Cors {
    * @returns whether the request was a preflight, and is answered.
    */
   allow(request: FastifyRequest, reply: FastifyReply): boolean;
+  /** Whether this is a preflight of an origin that may read. */
+  isPreflight(request: Pick<IncomingMessage, "method" | "headers">): boolean;
   /** The headers of a refusal that no route writes, for a request of this origin; undefined: it has none. */
   ofRefusal(origin: string | undefined): Readonly<Record<string, string>>;
   /** As `ofRefusal`, for a request that could not be read. An origin is named only if it is the only one that may read. */
@@ -59,11 +62,12 @@ export function createCors(origins: CorsOrigins): Cors {
     varies,
     ofRefusal,
     ofUnreadable: ofRefusal(only),
-    allow({ method, headers }, reply) {
-      const readable = readableBy(headers.origin);
+    isPreflight: (request) => asksToAsk(request) && readableBy(request.headers.origin) !== null,
+    allow(request, reply) {
+      const readable = readableBy(request.headers.origin);
       if (readable === null) return false;
       reply.headers(readable);
-      if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return false;
+      if (!asksToAsk(request)) return false;
       const preflight = {
         "access-control-allow-methods": allowedMethods,
         "access-control-allow-headers": allowedHeaders,
@@ -80,6 +84,10 @@ export function createCors(origins: CorsOrigins): Cors {
       if (!/\borigin\b/i.test(vary)) reply.header("vary", vary === "" ? "Origin" : `${vary}, Origin`);
     },
   };
+}
+
+function asksToAsk({ method, headers }: Pick<IncomingMessage, "method" | "headers">): boolean {
+  return method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
 }
 
 function isAllowed(origins: CorsOrigins, origin: string): boolean {

@@ -14,7 +14,12 @@ export interface KeylessOptions {
   /** Whether this header has a key that was found valid before. */
   isKnownKey(authorization: string): boolean;
   clientAddress(request: IncomingMessage): string;
+  /** Whether a browser asks what the request that follows may do (`cors.ts`). */
+  isPreflight(request: IncomingMessage): boolean;
 }
+
+/** Preflights for each request without a key: decision 100. */
+const preflightsFactor = 20;
 
 /** A request that is held back. */
 export interface HeldBack {
@@ -31,10 +36,13 @@ export class KeylessGate {
   readonly #options: KeylessOptions;
   /** Buckets by source. */
   readonly #budgets: TokenBuckets;
+  /** Those of preflights, which belong to requests with a key. */
+  readonly #preflights: TokenBuckets;
 
   constructor(options: KeylessOptions) {
     this.#options = options;
     this.#budgets = new TokenBuckets(options.perSecondMax);
+    this.#preflights = new TokenBuckets(options.perSecondMax * preflightsFactor);
   }
 
   /**
@@ -50,7 +58,8 @@ export class KeylessGate {
     if (authorization === undefined) {
       const source = this.#source(request);
       if (isStrained) return { reason: "full", source, mayGoOn: false };
-      return this.#budgets.take(source) ? null : { reason: "share", source, mayGoOn: false };
+      const budgets = this.#options.isPreflight(request) ? this.#preflights : this.#budgets;
+      return budgets.take(source) ? null : { reason: "share", source, mayGoOn: false };
     }
     if (this.#budgets.isUnused && !isStrained) return null;
     const source = this.#source(request);

@@ -117,6 +117,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
         : new KeylessGate({
             perSecondMax: config.KEYLESS_PER_SECOND_MAX,
             ...options.keyless,
+            isPreflight: cors.isPreflight,
             clientAddress: ({ headers, socket }) => clientAddress(headers, socket.remoteAddress ?? "", trust),
           }),
     refusals: options.keyless === undefined ? null : new RefusalGate(config.REFUSALS_PER_SECOND_MAX),

@@ -93,6 +93,26 @@ test("a made-up key is no way around the bound, and a valid key that nobody has 
   expect(sum).toBeLessThanOrEqual(20 + 10 * (seconds + 1) + 32 + 32 * (seconds + 1));
 });
 
+test("preflights take nothing from requests without a key, and are bounded by themselves", async () => {
+  const allowed = "https://app.example.com";
+  const url = await start({ KEYLESS_PER_SECOND_MAX: 1, CORS_ORIGINS: [allowed] });
+  const preflight = (origin: string) =>
+    `OPTIONS /api/v1/me HTTP/1.1\r\nHost: x\r\nOrigin: ${origin}\r\nAccess-Control-Request-Method: GET\r\n`;
+  const statuses = async (text: string) => {
+    const socket = await openSocket(url);
+    socket.write(text);
+    return (await readAnswers(socket)).map(({ status }) => status);
+  };
+  const last = "Connection: close\r\n";
+  // A burst of two seconds at 20 a second; more would pass only if a second went by.
+  const many = await statuses(`${`${preflight(allowed)}\r\n`.repeat(61)}${preflight(allowed)}${last}\r\n`);
+  expect(many.slice(0, 40)).toEqual(new Array(40).fill(204));
+  expect(many.at(-1)).toBe(503);
+  // Whoever names another origin sends a request like any other.
+  const other = `${preflight("https://evil.example")}${last}\r\n`;
+  expect(await statuses(`${ask("/api/v1/status").repeat(2)}${other}`)).toEqual([200, 200, 503]);
+});
+
 test("texts that are no key count as requests without one", async () => {
   const url = await start({ KEYLESS_PER_SECOND_MAX: 10 });
   const began = performance.now();
