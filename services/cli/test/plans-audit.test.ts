@@ -31,6 +31,7 @@ describe("keys update", () => {
       version: 2,
     });
     expect(await json("keys", "update", id, "--expires", "2127-01-01", "--scopes", "ip,asn")).toMatchObject({
+      // The start of that day, as the help says.
       expires_at: "2127-01-01T00:00:00.000Z",
       scopes: ["ip", "asn"],
     });

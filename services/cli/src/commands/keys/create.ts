@@ -25,8 +25,10 @@ export const createCommand: RegisterCommand = (keys, context) => {
     .description("create a key and print it; the key is not stored and cannot be shown again")
     .requiredOption("--label <text>", "purpose of the key")
     .option("--scopes <list>", "scopes, separated by commas (default: all except admin)", parseScopes)
-    .option("--expires <when>", "expiry: 2027-01-31, 2027-01-31T12:00Z, 90d or 12h (default: never)", (text: string) =>
-      parseExpiry(text, context.now()),
+    .option(
+      "--expires <when>",
+      "expiry: 2027-01-31 (start of that day, UTC), 2027-01-31T12:00Z, 90d or 12h (default: never)",
+      (text: string) => parseExpiry(text, context.now()),
     )
     .option("--cidr <cidr>", "network that the key may be used from; can be repeated (default: anywhere)", collect)
     .option("--plan <name>", "plan that sets the limits (default: default)")

@@ -21,8 +21,10 @@ export const rotateCommand: RegisterCommand = (keys, context) => {
     .description("replace a key by a successor with the same scopes, limits and usage, and print it; the old key keeps working for a while")
     .argument("<id>", "key id, as in `keys list`")
     .option("--overlap <span>", "time for which the old key still works, 0 to 30d (default: 1d)", parseSpan)
-    .option("--expires <when>", "expiry time of the successor, or never (default: expiry time of the old key)", (text: string) =>
-      orWord("never", text, (when) => parseExpiry(when, context.now())),
+    .option(
+      "--expires <when>",
+      "expiry time of the successor, as of `keys create`, or never (default: expiry time of the old key)",
+      (text: string) => orWord("never", text, (when) => parseExpiry(when, context.now())),
     )
     .action(async (text: string, { overlap, expires }: RotateOptions, command) => {
       const id = keyIdOf(text);

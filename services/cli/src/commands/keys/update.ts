@@ -32,7 +32,7 @@ export const updateCommand: RegisterCommand = (keys, context) => {
     .argument("<id>", "key id, as in `keys list`")
     .option("--label <text>", "purpose of the key")
     .option("--scopes <list>", "scopes, separated by commas", parseScopes)
-    .option("--expires <when>", "expiry: 2027-01-31, 2027-01-31T12:00Z, 90d, 12h or never", (text: string) =>
+    .option("--expires <when>", "expiry: 2027-01-31 (start of that day, UTC), 2027-01-31T12:00Z, 90d, 12h or never", (text: string) =>
       orWord("never", text, (when) => parseExpiry(when, context.now())),
     )
     .option("--cidr <cidr>", "network that the key may be used from; can be repeated", collect)
