@@ -11,6 +11,9 @@ interface Preference {
 /** The `Accept` of nearly every caller that wants JSON. */
 const plainAccepts: ReadonlySet<string> = new Set(["*/*", "application/json"]);
 
+/** Elements of a list may be empty (RFC 9110 §5.6.1). */
+const isEmptyList = /^[\s,]*$/;
+
 /**
  * The media type that an `Accept` header prefers; no header prefers the first.
  *
@@ -18,7 +21,7 @@ const plainAccepts: ReadonlySet<string> = new Set(["*/*", "application/json"]);
  * @returns null if the header excludes all.
  */
 export function preferredType<T extends string>(header: string | undefined, offers: readonly [T, ...T[]]): T | null {
-  if (header === undefined || plainAccepts.has(header) || header.trim() === "") return offers[0];
+  if (header === undefined || plainAccepts.has(header) || isEmptyList.test(header)) return offers[0];
   const ranges = preferences(header);
   return best(offers, (offer) => {
     const [type] = offer.split("/");
@@ -26,9 +29,14 @@ export function preferredType<T extends string>(header: string | undefined, offe
   });
 }
 
+/** The problem of a caller who accepts none of these media types. */
+export function notAcceptable(offers: readonly string[]): ProblemError {
+  return new ProblemError("not_acceptable", { detail: `This route returns ${offers.join(", ")}.` });
+}
+
 /** @throws ProblemError unless the caller accepts JSON. */
 export function requireJson(request: FastifyRequest): void {
-  if (preferredType(request.headers.accept, [mediaTypes.json]) === null) throw new ProblemError("not_acceptable");
+  if (preferredType(request.headers.accept, [mediaTypes.json]) === null) throw notAcceptable([mediaTypes.json]);
 }
 
 /**

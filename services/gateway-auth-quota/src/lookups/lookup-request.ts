@@ -18,7 +18,7 @@ import {
   wholeRecord,
 } from "@netfacts/contracts";
 import type { FastifyRequest } from "fastify";
-import { preferredType } from "../edge/accept.ts";
+import { notAcceptable, preferredType } from "../edge/accept.ts";
 import { searchOf } from "../edge/search.ts";
 import type { Lookup } from "./lookups.ts";
 import { QuestionReader } from "./question-reader.ts";
@@ -96,7 +96,7 @@ function acceptedFormat({ formats }: Lookup<LookupName>, accept: string | undefi
   const offers = formats.map((format) => mediaTypes[format]) as [string, ...string[]];
   const type = preferredType(accept, offers);
   const format = formats.find((candidate) => mediaTypes[candidate] === type);
-  if (format === undefined) throw new ProblemError("not_acceptable", { detail: `This route returns ${offers.join(", ")}.` });
+  if (format === undefined) throw notAcceptable(offers);
   return format;
 }
 

@@ -1,8 +1,8 @@
 /** Handler of the operators' route of usage: JSON in pages, or CSV as a stream. */
 
-import { contentTypes, ProblemError, type UsageItems } from "@netfacts/contracts";
+import { contentTypes, type UsageItems } from "@netfacts/contracts";
 import { type UsageGroup, type UsageRepository, usageColumns, usageGroups, usageItem } from "@netfacts/storage";
-import { preferredType } from "../edge/accept.ts";
+import { notAcceptable, preferredType } from "../edge/accept.ts";
 import type { AdminHandlers } from "../operator/admin-routes.ts";
 import { readUsageQuestion, type UsageQuestion, usageCursor } from "./usage-question.ts";
 
@@ -28,7 +28,7 @@ export function usageHandlers(usage: ReadUsage, clock: { now(): number }): Admin
 function formatOf(named: string | undefined, accept: string | undefined): "json" | "csv" {
   if (named === "json" || named === "csv") return named;
   const type = preferredType(accept, ["application/json", "text/csv"]);
-  if (type === null) throw new ProblemError("not_acceptable", { detail: "This route returns application/json, text/csv." });
+  if (type === null) throw notAcceptable(["application/json", "text/csv"]);
   return type === "text/csv" ? "csv" : "json";
 }
 

@@ -125,6 +125,18 @@ describe("406", () => {
   for (const accept of ["application/xml", "text/html", "text/*;q=0, application/*;q=0", "application/json;q=0, */*;q=0"]) {
     provokes("not_acceptable", `${accept} for a list`, () => harness.get("/api/v1/asn/3333", { accept }));
   }
+  test.each([
+    ["/api/v1/me", "application/json"],
+    ["/api/v1/batch", "application/json, application/x-ndjson"],
+  ])("%s names what it returns instead", async (path, types) => {
+    const authorization = `Bearer ${await harness.key({ scopes: ["batch"] })}`;
+    const headers = { accept: "image/png", authorization, "content-type": "application/json" };
+    const answer = await harness.request(path === "/api/v1/batch" ? "POST" : "GET", path, headers);
+    expect(expectProblem(answer, "not_acceptable").detail).toBe(`This route returns ${types}.`);
+  });
+  test.each(["", ",", " , ,"])("a list of nothing accepts anything: %j", async (accept) => {
+    expect((await harness.get("/api/v1/ip/193.0.6.139", { accept })).status).toBe(200);
+  });
   provokes("not_acceptable", "at /me", () => harness.get("/api/v1/me", { accept: "text/csv" }));
   provokes("not_acceptable", "at /status", () => harness.request("GET", "/api/v1/status", { accept: "text/csv" }));
 

@@ -2,7 +2,7 @@
 
 import { mediaTypes, ProblemError } from "@netfacts/contracts";
 import type { FastifyRequest } from "fastify";
-import { preferredType } from "../../edge/accept.ts";
+import { notAcceptable, preferredType } from "../../edge/accept.ts";
 import { searchOf } from "../../edge/search.ts";
 import { QuestionReader } from "../question-reader.ts";
 
@@ -56,6 +56,6 @@ function acceptedFormat(header: string | undefined, asked: Format): Format {
   // `preferredType` takes JSON alone for the first offer, which may be NDJSON here.
   const type = header?.trim() === mediaTypes.json ? mediaTypes.json : preferredType(header, [mediaTypes[asked], mediaTypes[other]]);
   const format = formats.find((name) => mediaTypes[name] === type);
-  if (format === undefined) throw new ProblemError("not_acceptable");
+  if (format === undefined) throw notAcceptable([mediaTypes.json, mediaTypes.ndjson]);
   return format;
 }
