@@ -41,10 +41,19 @@ export function refuseExisting(path: string): void {
     throw new CliError(exitCodes.refused, `${path} already exists: choose another path, or remove it first`);
 }
 
+/** The most frequent codes of errno(3), in words: the system's own message names the partial file. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "its folder does not exist",
+  ENOTDIR: "a part of its path is not a folder",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+};
+
 /** Text and exit code for a system error of a write. */
 export function writeFault({ code = "", message }: NodeJS.ErrnoException): { readonly reason: string; readonly exitCode: ExitCode } {
   if (isDiskFull(code)) return { reason: "the disk is full", exitCode: exitCodes.unavailable };
-  return { reason: message, exitCode: isNotWritable(code) ? exitCodes.unavailable : exitCodes.failed };
+  return { reason: reasons[code] ?? message, exitCode: isNotWritable(code) ? exitCodes.unavailable : exitCodes.failed };
 }
 
 /** The `CliError` for a system error of a write; any other error unchanged. */

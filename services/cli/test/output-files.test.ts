@@ -124,6 +124,18 @@ describe("export --output", () => {
     }
   });
 
+  test("says which part of a path is wrong, and names no file that the caller did not", async () => {
+    const folder = newFolder();
+    const none = join(folder, "none", "out");
+    expect((await runShell(`NETFACTS export csv -o '${none}'`)).err).toBe(
+      `netfacts: ${none} cannot be written: its folder does not exist\n`,
+    );
+    writeFileSync(join(folder, "none"), "");
+    expect((await runShell(`NETFACTS export csv -o '${none}'`)).err).toBe(
+      `netfacts: ${none} cannot be written: a part of its path is not a folder\n`,
+    );
+  });
+
   test("says that the disk is full, and exits with 5", async () => {
     const folder = newFolder();
     const file = join(folder, "out");
