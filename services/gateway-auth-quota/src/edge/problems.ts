@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ClientGoneError } from "../proxy/request-body.ts";
 import { refuseAfterAnswers } from "./connections.ts";
 import { echoPath } from "./echo.ts";
+import { malformedDetail } from "./malformed.ts";
 import { type RequestLog, refusalSampler } from "./observe.ts";
 import { problemText } from "./problem-text.ts";
 import { newRequestId } from "./request-id.ts";
@@ -96,7 +97,8 @@ export function refusalWriter({ errorDocsBase, fixedHeaders, log, clock }: Probl
     const requestId = newRequestId(now);
     // The path is unknown: it may be the part that could not be read.
     const place = { instance: "/", requestId, errorDocsBase };
-    const problem = new ProblemError(code, cause === connectCode ? { detail: "CONNECT is not supported." } : {});
+    const detail = cause === connectCode ? "CONNECT is not supported." : malformedDetail(cause);
+    const problem = new ProblemError(code, detail === null ? {} : { detail });
     // Destroying a socket with unread bytes resets the connection, and the client could lose the last answers.
     socket.once("finish", () => {
       const timer = setTimeout(() => socket.destroy(), lingerMs).unref();

@@ -259,6 +259,19 @@ describe("what is not HTTP as we read it", () => {
       expect(await detailOf(`/api/v1/${path}`).catch(() => "")).not.toContain("zone");
   });
 
+  test.each([
+    ["a letter that is not ASCII in the URL", "GET /api/v1/search?q=Z\u00fcrich HTTP/1.1\r\nHost: x\r\n\r\n", "must be percent-encoded"],
+    ["a space in the URL", "GET /api/v1/search?q=ripe ncc HTTP/1.1\r\nHost: x\r\n\r\n", "must be %20"],
+    ["a method that is none", "get / HTTP/1.1\r\nHost: x\r\n\r\n", "a method in capitals"],
+    ["a version that is none", "GET / HTTP/7\r\nHost: x\r\n\r\n", "does not end in HTTP/1.1"],
+    ["HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2 is not supported"],
+    ["a folded header", "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", "A header has"],
+    ["two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na", "length of the body"],
+    ["a length and chunks", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", "length of the body"],
+  ])("%s: the answer says so", async (_, text, detail) => {
+    expect(expectProblem(await raw(text)(), "bad_request").detail).toContain(detail);
+  });
+
   test("a bad request says nothing of what was sent", async () => {
     const [answer] = await exchange(url, "GET /%zz<b> HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     expect(answer?.status).toBe(400);
