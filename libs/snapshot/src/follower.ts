@@ -353,7 +353,8 @@ export class SnapshotFollower implements DatasetHolder {
     clearTimeout(this.#timer);
     if (this.#stopping.signal.aborted) return;
     const times = [
-      ...[...this.#held.values()].flatMap(({ dropAtMs }) => dropAtMs ?? []),
+      // One that the pointer names is not dropped, however long it waits to be activated: a timer for it would run again and again.
+      ...[...this.#held].flatMap(([id, { dropAtMs }]) => (this.#named(id) ? [] : (dropAtMs ?? []))),
       ...[...this.#failures.values()].map(({ retryAtMs }) => retryAtMs),
     ];
     if (times.length === 0) return;

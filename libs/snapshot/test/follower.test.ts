@@ -2,7 +2,8 @@
 
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, expect, test } from "@jest/globals";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, jest, test } from "@jest/globals";
 import { forkTestProgram } from "../../../test/support/programs.ts";
 import {
   type DatasetHolder,
@@ -120,6 +121,28 @@ test("one that is published again while it is still held is told as loaded at on
       [`prepared ${first.id}`],
       { serving: second.id, last: { id: first.id, outcome: "loaded", reason: null } },
     ]);
+    place.activate(first.id);
+    expect(nameOf(follower.current())).toBe("NUMBER-1");
+  });
+});
+
+test("one that is published again and not activated for long is kept, without timers that find nothing to do", async () => {
+  await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const { follower, diary } = follow(folder, place.store, { keepMs: 50 });
+    const first = await place.publish(1);
+    await follower.start();
+    place.activate(first.id);
+    const second = await place.publish(2);
+    await until(() => diary.includes(`prepared ${second.id}`));
+    place.activate(second.id);
+    place.publishAgain(first.id);
+    await sleep(100);
+    const timers = jest.spyOn(globalThis, "setTimeout");
+    await sleep(200);
+    const count = timers.mock.calls.length;
+    timers.mockRestore();
+    expect(count).toBe(0);
     place.activate(first.id);
     expect(nameOf(follower.current())).toBe("NUMBER-1");
   });
