@@ -130,6 +130,17 @@ export class JetStreamObjects {
     return [this.#nc.info?.server_id, info.created, messages, bytes, first_seq, last_seq, num_deleted].join(" ");
   }
 
+  /** As `mark`, for one object: its description, the number of its chunks, and the place of the last one. */
+  async markOf(name: string): Promise<string> {
+    const described = await found(`object ${name}`, this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.#metaSubject(name) }));
+    const info = described === null ? null : readInfo(described);
+    if (described === null || info === null) return "";
+    const chunks = await this.#chunksOf(info.nuid);
+    const last = { last_by_subj: `$O.${this.#bucket}.C.${info.nuid}` };
+    const chunk = await found(`object ${name}`, this.#jsm.streams.getMessage(this.#stream, last));
+    return [this.#nc.info?.server_id, described.seq, chunks, chunk?.seq].join(" ");
+  }
+
   async stored(): Promise<StoredObjects> {
     return { meta: await this.#subjects("M"), chunks: await this.#subjects("C") };
   }

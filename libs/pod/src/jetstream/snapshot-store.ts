@@ -66,6 +66,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     putObject: (bytes) => objects.put(bytes),
     getObject: (digest, bytes) => objects.get(digest, bytes),
     objectsMark: () => objects.mark(),
+    objectMark: (digest) => objects.markOf(digest),
 
     async publish(manifest, { replaces, isAlone = true, takenBack } = {}) {
       await keys.makeBucket();

@@ -30,6 +30,10 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
   const manifests = join(folder, "manifests");
   const lists = new FolderLists(folder, manifests);
   const statIn = (place: string, name: string) => stat(join(place, name)).catch(() => null);
+  const objectMark = async (name: string): Promise<string> => {
+    const there = await statIn(objects, name);
+    return there === null ? "" : `${name} ${there.ino} ${there.size} ${there.mtimeMs}`;
+  };
 
   const readPointer = async (): Promise<SnapshotPointer | null> => {
     const id = await lists.currentId();
@@ -69,14 +73,11 @@ export function openFolderStore(folder: string, options: FolderStoreOptions = {}
 
     async objectsMark() {
       const names = (await namesIn(objects)).sort();
-      const marks = await Promise.all(
-        names.map(async (name) => {
-          const there = await statIn(objects, name);
-          return there === null ? "" : `${name} ${there.ino} ${there.size} ${there.mtimeMs}`;
-        }),
-      );
+      const marks = await Promise.all(names.map(objectMark));
       return marks.join("\n");
     },
+
+    objectMark,
 
     async publish(manifest, { replaces, isAlone = true, takenBack } = {}) {
       const { id } = manifest;

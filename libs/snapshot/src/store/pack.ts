@@ -126,6 +126,9 @@ export async function openPack(path: string): Promise<SnapshotStore> {
     async objectsMark() {
       return manifest.content.id;
     },
+    async objectMark(digest) {
+      return places.has(digest) ? digest : "";
+    },
     pointer,
     async currentId() {
       return manifest.content.id;

@@ -49,6 +49,11 @@ export interface SnapshotStore {
   /** A mark that changes when any object is stored, replaced or lost; reads no objects. Throws `SnapshotUnavailableError`. */
   objectsMark(): Promise<string>;
   /**
+   * The same for one object: a mark that changes when it is stored anew, replaced or lost, or when a part of it is. Reads at most a small part of it,
+   * so that it shows no decay of bytes. Throws `SnapshotUnavailableError`.
+   */
+  objectMark(digest: string): Promise<string>;
+  /**
    * Stores the manifest and then moves the pointer to it. Its objects must be stored already. Removes what is no longer kept (`decideKept`).
    *
    * Throws `PublicationConflictError` when another publisher was first; the pointer is then theirs.

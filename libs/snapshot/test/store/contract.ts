@@ -131,6 +131,26 @@ export function describeSnapshotStore(name: string, make: () => Promise<StoreHar
       await look();
     });
 
+    test("the mark of one object stays while others change, and differs once it was damaged, stored anew or lost", async () => {
+      const digest = await store.putObject(Buffer.from("content"));
+      const other = await store.putObject(Buffer.from("other"));
+      const marks = [await store.objectMark(digest)];
+      const look = async () => {
+        const mark = await store.objectMark(digest);
+        expect(marks).not.toContain(mark);
+        marks.push(mark);
+      };
+      await store.putObject(Buffer.from("third"));
+      await harness.remove(other);
+      expect(await store.objectMark(digest)).toBe(marks[0]);
+      await harness.damage(digest);
+      await look();
+      await store.putObject(Buffer.from("content"));
+      await look();
+      await harness.remove(digest);
+      await look();
+    });
+
     test("publishes a snapshot that loads, here and where it is opened again", async () => {
       const manifest = await publishNumber(store, 1);
       for (const reader of [store, await harness.open()]) {

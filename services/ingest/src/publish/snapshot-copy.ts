@@ -25,13 +25,13 @@ export interface SnapshotCopyDeps {
   readonly lookMs?: number;
   /** Time after a copy that could not be written until the next one, in ms. Default: a minute. */
   readonly retryMs?: number;
-  /** Time after which the objects of the copy are read again, in ms. Default: a day. */
+  /** Time after which objects that were found intact are read again, in the copy and in the store, in ms. Default: a day. */
   readonly readAgainMs?: number;
 }
 
 const lookMsDefault = 2_000;
 const retryMsDefault = 60_000;
-/** Files can decay without any sign. They are hundreds of megabytes, which not every publication should read. */
+/** Objects can decay without any sign. They are hundreds of megabytes, which not every publication should read. */
 const readAgainMsDefault = 86_400_000;
 /** Shortest time between two complete reads that pods cause by refusing an intact snapshot, in ms. */
 const doubtIntervalMs = 60_000;
@@ -56,6 +56,8 @@ export class SnapshotCopy {
   #own = { objects: new Set<string>(), mark: "", readAtMs: Number.NEGATIVE_INFINITY };
   /** The snapshot that was last found intact in the store, and the mark of its objects. It is read again if either differs. */
   #whole = { id: "", mark: "" };
+  /** Objects of the store that this process has read and found intact: the mark that each had before, and when it was read. */
+  #intact = new Map<string, { readonly mark: string; readonly readAtMs: number }>();
   #doubtedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: SnapshotCopyDeps) {
@@ -85,6 +87,7 @@ export class SnapshotCopy {
     if (id !== this.#whole.id || now - this.#doubtedAtMs < doubtIntervalMs) return;
     this.#doubtedAtMs = now;
     this.#whole = { id: "", mark: "" };
+    this.#intact.clear();
   }
 
   /**
@@ -160,7 +163,7 @@ export class SnapshotCopy {
         () => false,
       );
       if (isThere) continue;
-      const content = await store.getObject(object, bytes);
+      const content = await this.#readIntact(object, bytes);
       await this.#keep(() => this.#copy.putObject(content));
     }
     await this.#keep(() => this.#copy.publish(manifest, { takenBack }));
@@ -213,7 +216,30 @@ export class SnapshotCopy {
     }
   }
 
-  /** @param isPublished  whether it is also the last published snapshot, whose manifest can be stored again. */
+  /** Reads an object of the store, and remembers that it is intact. Throws as `getObject`. */
+  async #readIntact(object: string, bytes: number): Promise<Uint8Array> {
+    const { store } = this.#deps;
+    const readAtMs = performance.now();
+    const mark = await store.objectMark(object);
+    const content = await store.getObject(object, bytes);
+    this.#intact.set(object, { mark, readAtMs });
+    return content;
+  }
+
+  async #isKnownIntact(object: string): Promise<boolean> {
+    const { store, readAgainMs = readAgainMsDefault } = this.#deps;
+    const known = this.#intact.get(object);
+    if (known === undefined || performance.now() - known.readAtMs >= readAgainMs) return false;
+    return (await store.objectMark(object)) === known.mark;
+  }
+
+  /**
+   * Restores parts of the active snapshot. Reads the objects that this process has not found intact within a day, or whose mark has changed:
+   * after a publication none, because `#take` has read the new ones. All of a full table are 150 MiB, which take 1 s of both processes
+   * (docs/decisions/0096-objects-found-intact-are-not-read-again.md).
+   *
+   * @param isPublished  whether it is also the last published snapshot, whose manifest can be stored again.
+   */
   async #repair(id: string, isPublished: boolean): Promise<void> {
     const { store, repaired, log } = this.#deps;
     const mark = await store.objectsMark();
@@ -222,7 +248,7 @@ export class SnapshotCopy {
     const own = await this.#copy.getManifest(id);
     const lost: string[] = [];
     for (const { object, bytes } of objectsOf(own)) {
-      if ((await readable(store.getObject(object, bytes))) !== null) continue;
+      if ((await this.#isKnownIntact(object)) || (await readable(this.#readIntact(object, bytes))) !== null) continue;
       await this.#putBack(store.putObject(await this.#copy.getObject(object, bytes)));
       lost.push(object);
     }
@@ -232,6 +258,8 @@ export class SnapshotCopy {
     }
     if (lost.length === 0) {
       this.#whole = { id, mark };
+      const named = new Set(objectsOf(own).map(({ object }) => object));
+      for (const object of this.#intact.keys()) if (!named.has(object)) this.#intact.delete(object);
       return;
     }
     repaired(id);

@@ -1,6 +1,6 @@
 /** A store of snapshots that loses all or parts of what serves, while a source is unusable: it is put back, and no section is lost. */
 
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -246,6 +246,94 @@ test.each([
   } finally {
     read.mockRestore();
     await any.close();
+    await copy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("after a publication no object of the store is read twice; one that decays without a sign is restored when a pod refuses it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const store = openFolderStore(join(folder, "store"));
+  const read: string[] = [];
+  const repaired: string[] = [];
+  let looks = 0;
+  const copy = new SnapshotCopy({
+    folder: join(folder, "serving"),
+    store: {
+      ...store,
+      objectsMark() {
+        looks++;
+        return store.objectsMark();
+      },
+      getObject(digest, bytes) {
+        read.push(digest);
+        return store.getObject(digest, bytes);
+      },
+    },
+    activate: async () => undefined,
+    repaired: (id) => repaired.push(id),
+    log: { info: () => undefined, warn: () => undefined },
+    lookMs: 1,
+  });
+  const serving = openFolderStore(join(folder, "serving"));
+  const settled = async (id: string) => {
+    await until(async () => (await serving.currentId()) === id);
+    looks = 0;
+    await until(() => looks > 3);
+  };
+  try {
+    const names = madeNames({ 1: "one" });
+    const { id, sections } = await publishMade(store, { names });
+    const { object, bytes } = sections.as_names as NonNullable<typeof sections.as_names>;
+    const path = join(folder, "store", "objects", object);
+    utimesSync(path, 1_000, 1_000);
+    copy.start();
+    await settled(id);
+    const next = await publishMade(store, { names, profiles: madeProfiles({ 1: {} }) });
+    await settled(next.id);
+    expect(read).toEqual([object, next.sections.profiles?.object]);
+
+    const content = readFileSync(path);
+    content[content.length - 1] = (content.at(-1) as number) ^ 1;
+    writeFileSync(path, content);
+    utimesSync(path, 1_000, 1_000);
+    copy.doubt(next.id);
+    await until(() => repaired.length > 0);
+    expect(repaired).toEqual([next.id]);
+    await store.getObject(object, bytes);
+  } finally {
+    await copy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("objects of the store are read again at the first publication after a day", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const store = openFolderStore(join(folder, "store"));
+  const read: string[] = [];
+  const copy = new SnapshotCopy({
+    folder: join(folder, "serving"),
+    store: {
+      ...store,
+      getObject(digest, bytes) {
+        read.push(digest);
+        return store.getObject(digest, bytes);
+      },
+    },
+    activate: async () => undefined,
+    repaired: () => undefined,
+    log: { info: () => undefined, warn: () => undefined },
+    lookMs: 1,
+    readAgainMs: 0,
+  });
+  try {
+    copy.start();
+    const names = madeNames({ 1: "one" });
+    const { sections } = await publishMade(store, { names });
+    await until(() => read.length >= 2);
+    await publishMade(store, { names, profiles: madeProfiles({ 1: {} }) });
+    await until(() => read.filter((digest) => digest === sections.as_names?.object).length >= 3);
+  } finally {
     await copy.stop();
     rmSync(folder, { recursive: true, force: true });
   }
