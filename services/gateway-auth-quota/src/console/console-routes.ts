@@ -9,7 +9,7 @@ import { extname } from "node:path";
 import type { RouteHandlerMethod } from "fastify";
 import { preferredCoding } from "../edge/accept.ts";
 import { filePolicy, pagePolicy } from "../edge/page-policies.ts";
-import type { Route } from "../edge/routes.ts";
+import { noRoute, type Route } from "../edge/routes.ts";
 import { matchesEtag } from "../lookups/conditional.ts";
 
 /** Written by scripts/console.ts. */
@@ -69,15 +69,25 @@ function routesOf(folder: URL, pageName: string, pagePaths: readonly string[], g
   if (!existsSync(new URL(pageName, folder))) return [];
   const page = gate(packedHandler(folder, pageName, pageHeaders));
   const names = readdirSync(folder).filter((name) => name !== pageName && contentTypes[extname(name)] !== undefined);
+  const files = new Map(names.map((name) => [name, packedHandler(folder, name, fileHeaders)]));
   return [
     ...pagePaths.flatMap((url) => (mayEndInSlash(url, pagePaths) ? [url, `${url}/`] : [url])).map((url) => ({ url, handler: page })),
-    ...names.map((name) => ({ url: `/console/${name}`, handler: packedHandler(folder, name, fileHeaders) })),
+    { url: "/console/:file", handler: fileHandler(files) },
   ];
 }
 
 /** Whether the path with a slash at its end is the same page, and belongs to no other path. */
 function mayEndInSlash(url: string, paths: readonly string[]): boolean {
   return !/[/*]$/.test(url) && !paths.includes(`${url}/*`);
+}
+
+/** One route for all files: metrics count by route, and each build of the console has other names. */
+function fileHandler(files: ReadonlyMap<string, RouteHandlerMethod>): RouteHandlerMethod {
+  return function (request, reply) {
+    const found = files.get((request.params as { readonly file: string }).file);
+    if (found === undefined) throw noRoute(null);
+    return found.call(this, request, reply);
+  };
 }
 
 /** Sends a file in the coding that the caller prefers. The file was compressed when the console was built. */

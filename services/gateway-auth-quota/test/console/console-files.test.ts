@@ -52,6 +52,12 @@ test("every page is the same HTML, which is asked for again each time and runs o
   expect((await harness.request("POST", "/", {})).status).toBe(405);
 });
 
+test("metrics count all files as one route, as each build of the console has other names", async () => {
+  for (const path of filesOf((await open("/")).body)) await open(path);
+  const text = await harness.registry.text();
+  expect(new Set(text.match(/route="\/console\/[^"]*"/g))).toEqual(new Set(['route="/console/:file"']));
+});
+
 describe("a program that takes the path of a page for a route of the API", () => {
   const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
