@@ -1,6 +1,6 @@
 /**
  * `make console-pictures`: takes pictures of the console's pages into docs/guides/console, as after `make up` with the samples, on a small, a
- * medium and a large screen. Needs Chromium. It asks no name server, so the pictures show names in DNS as unknown.
+ * medium and a large screen. Needs Chromium. It asks no nameserver, so the pictures show names in DNS as unknown.
  */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";

@@ -48,7 +48,7 @@ export function dataAlerts(time: Times): Alert[] {
       holds: time(5 * minutes),
       severity: "critical",
       summary: "No import of the last hour succeeded",
-      description: "Nothing new is published. Consumers get the existing data, which becomes stale.",
+      description: "Nothing new is published. Consumers get the existing data, which become stale.",
     },
     {
       name: "NetfactsSourceFailing",
@@ -73,7 +73,7 @@ export function dataAlerts(time: Times): Alert[] {
       holds: time(10 * minutes),
       severity: "critical",
       summary: "The list of sources has {{ $value }} errors",
-      description: "No source is checked until the list is correct. Consumers get the existing data, which becomes stale.",
+      description: "No source is checked until the list is correct. Consumers get the existing data, which become stale.",
     },
     {
       name: "NetfactsSectionRefused",

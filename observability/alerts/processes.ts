@@ -20,7 +20,7 @@ export function processAlerts(time: Times): Alert[] {
       holds: time(5 * minutes),
       severity: "critical",
       summary: "No process of {{ $labels.service }} runs",
-      description: "The service ran within the last six hours. Its requests get 503; without ingest the data becomes stale.",
+      description: "The service ran within the last six hours. Its requests get 503; without ingest the data become stale.",
     },
     {
       name: "NetfactsRestarting",

@@ -99,7 +99,7 @@ describe("an evaluation by two commands", () => {
   });
 });
 
-describe("a second installation, with three NATS servers and a name server", () => {
+describe("a second installation, with three NATS servers and a nameserver", () => {
   test("collides with nothing", async () => {
     await makeNamespace(cluster, second);
     const backing = { ...imageValues, nats: { replicas: 3 }, unbound: { enabled: true, image: unboundImage } };

@@ -52,7 +52,7 @@ beforeAll(async () => {
   const { node } = await serviceUrls(cluster, namespace, "netfacts");
   await untilAnswered(node, key, performance.now());
   for (const { path } of lookups) await request(`${node}${path}`, { key });
-  // Asks a name server, which can reach nobody.
+  // Asks a nameserver, which can reach nobody.
   await request(`${node}/api/v1/reverse-dns/193.0.6.139`, { key });
   const { cluster: operator } = await serviceUrls(cluster, namespace, "netfacts-operator");
   await request(`${operator}/admin/v1/ingest/runs`, { key: adminKey });

@@ -87,7 +87,7 @@ export function listenFault({ host, port, hostSetting, portSetting }: ListenPlac
       return `${host} is neither an address nor a name that is known here; ${choose}`;
     case "EAI_AGAIN":
     case "ETIMEOUT":
-      return `${host} cannot be looked up: the name server does not answer; write an address in ${hostSetting}=`;
+      return `${host} cannot be looked up: the nameserver does not answer; write an address in ${hostSetting}=`;
     case "EAFNOSUPPORT":
       return `${host} is of an address family that this machine does not have; ${choose}`;
     default:

@@ -48,6 +48,6 @@ test("a place that cannot be had is told in a sentence that names the setting", 
     "192.0.2.1 is not an address of this machine; choose one with HOST=",
   );
   await expect(listenAt(placeOf("nowhere.invalid"), listen)).rejects.toThrow(
-    /^nowhere\.invalid (is neither an address nor a name that is known here; choose one with|cannot be looked up: the name server does not answer; write an address in) HOST=$/,
+    /^nowhere\.invalid (is neither an address nor a name that is known here; choose one with|cannot be looked up: the nameserver does not answer; write an address in) HOST=$/,
   );
 });

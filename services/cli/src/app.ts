@@ -32,7 +32,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 function buildProgram(context: CliContext): Command {
   // Commands inherit these settings, because they are added afterwards.
   return new Command("netfacts")
-    .description("Look up internet addresses and networks in your own data, and manage that data.")
+    .description("Look up internet addresses and networks in your own data, and manage these data.")
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help for a command")

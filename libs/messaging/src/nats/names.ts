@@ -1,4 +1,4 @@
-/** Looks up the addresses of NATS servers within a time limit, so that a name server that does not answer delays no attempt for long. */
+/** Looks up the addresses of NATS servers within a time limit, so that a nameserver that does not answer delays no attempt for long. */
 
 import { lookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";

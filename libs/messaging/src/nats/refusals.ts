@@ -10,7 +10,7 @@ type Reason = (plan: AccessPlan, error: Error) => string;
 const reasons: readonly (readonly [RegExp, Reason])[] = [
   [/^(CONNECTION_REFUSED|ECONNREFUSED)$/, () => "refuses the connection: nats-server does not listen there (NATS_URL)"],
   [/^(ENOTFOUND|EAI_NONAME)$/, () => "is not known: there is no such host (NATS_URL)"],
-  [/^(EAI_AGAIN|ETIMEOUT|NAME_TIMEOUT)$/, () => "cannot be looked up: the name server does not answer"],
+  [/^(EAI_AGAIN|ETIMEOUT|NAME_TIMEOUT)$/, () => "cannot be looked up: the nameserver does not answer"],
   [/^(TIMEOUT|ETIMEDOUT)$/, () => "does not answer (NATS_URL)"],
   [/^(EHOSTUNREACH|ENETUNREACH)$/, () => "cannot be reached: there is no route to it (NATS_URL)"],
   [/^AUTHORIZATION_VIOLATION$/, ({ login, tls }) => credentialsRefused(login, tls?.certificate?.from ?? null)],

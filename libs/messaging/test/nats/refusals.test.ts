@@ -239,7 +239,7 @@ describe("names of hosts", () => {
   const look = (lookup: ReturnType<typeof boundedLookup>) =>
     new Promise((resolve) => lookup("nats.example", { all: true }, (error, found) => resolve(error?.code ?? found)));
 
-  test("a name server that does not answer holds up nobody for long, and is asked once at a time", async () => {
+  test("a nameserver that does not answer holds up nobody for long, and is asked once at a time", async () => {
     let asked = 0;
     const lookup = boundedLookup(() => {
       asked += 1;
@@ -250,7 +250,7 @@ describe("names of hosts", () => {
     expect(asked).toBe(1);
   });
 
-  test("the addresses that a host had last are used while the name server does not answer", async () => {
+  test("the addresses that a host had last are used while the nameserver does not answer", async () => {
     let isThere = true;
     const lookup = boundedLookup(() => (isThere ? Promise.resolve(addresses) : new Promise(() => undefined)), 20);
     expect(await look(lookup)).toEqual(addresses);

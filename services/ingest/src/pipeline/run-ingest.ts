@@ -73,7 +73,7 @@ function refuseIfNothingRead({ listed, report }: Run): void {
   if (reports.length === 0 || reports.some(({ state }) => state !== "failed")) return;
   const reasons = reports.slice(0, reasonsMax).map(({ name, error }) => `${name}: ${error}`);
   const more = reports.length > reasonsMax ? `; and ${reports.length - reasonsMax} more` : "";
-  throw new Error(`no source could be read, so there is no data to publish: ${reasons.join("; ")}${more}`);
+  throw new Error(`no source could be read, so there are no data to publish: ${reasons.join("; ")}${more}`);
 }
 
 async function stage<T>({ signal, report }: Run, name: Stage, work: () => Promise<T>): Promise<T> {

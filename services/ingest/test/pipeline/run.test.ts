@@ -295,7 +295,7 @@ describe("an optional source that cannot be trusted", () => {
     await atWork(async (place) => {
       for (const name of ["rib", "ripe", "vrps", "names"]) await place.write(name, "rubbish");
       const { message } = await failed(run(place, yaml));
-      expect(message).toMatch(/^no source could be read, so there is no data to publish: (.+: .+; ){3}and 1 more$/);
+      expect(message).toMatch(/^no source could be read, so there are no data to publish: (.+: .+; ){3}and 1 more$/);
       expect(message).toContain(`ripe: ${join(place.folder, "ripe")}`);
       expect(await place.store.currentId()).toBeNull();
 
