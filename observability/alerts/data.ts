@@ -3,7 +3,7 @@
 import { type Alert, hours, minutes, type Times } from "./alert.ts";
 
 /** Gauges of a process that led before keep their last value. */
-const atLeader = "and on (job, instance) netfacts_ingest_leads == 1";
+export const atLeader = "and on (job, instance) netfacts_ingest_leads == 1";
 const pods = 'service=~"ip-routing|asn-prefix"';
 
 export function dataAlerts(time: Times): Alert[] {

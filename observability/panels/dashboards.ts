@@ -1,5 +1,6 @@
 /** The dashboards: what each shows, from what consumers see to the processes. */
 
+import { atLeader } from "../alerts/data.ts";
 import { availabilityObjective, latencyObjective } from "../alerts/objectives.ts";
 import { type Dashboard, each, lines, number, quantile, rate, sum, where } from "./panel.ts";
 import { runtime } from "./runtime.ts";
@@ -430,13 +431,13 @@ const ingest: Dashboard = {
           "{{outcome}}": `histogram_quantile(0.5, sum by (le, outcome) (increase(netfacts_ingest_run_duration_seconds_bucket${where()}[6h])))`,
         }),
         lines("Pods at the last activation", "short", "Pods by what they reported about the snapshot that was activated last.", {
-          "{{outcome}}": sum(`netfacts_ingest_pods${where()}`, "outcome"),
+          "{{outcome}}": sum(`netfacts_ingest_pods${where()} ${atLeader}`, "outcome"),
         }),
         lines(
           "Sections kept because they shrank",
           "short",
           "1 while the new version of a section is refused.",
-          { "{{section}}": `max by (section) (netfacts_ingest_section_refused${where()})` },
+          { "{{section}}": `max by (section) (netfacts_ingest_section_refused${where()} ${atLeader})` },
           { thresholds: [null, 1], alerts: ["NetfactsSectionRefused"] },
         ),
         lines(
@@ -458,28 +459,28 @@ const ingest: Dashboard = {
           "Failures in a row",
           "short",
           "Checks of a source that failed since the last one that succeeded.",
-          { "{{source}}": `max by (source) (netfacts_ingest_source_failures_in_a_row${where()})` },
+          { "{{source}}": `max by (source) (netfacts_ingest_source_failures_in_a_row${where()} ${atLeader})` },
           { thresholds: [1, 3], alerts: ["NetfactsSourceFailing"] },
         ),
         lines(
           "Unusable versions",
           "short",
           "1 while the newest version of a source cannot be used.",
-          { "{{source}}": `max by (source) (netfacts_ingest_source_refused${where()})` },
+          { "{{source}}": `max by (source) (netfacts_ingest_source_refused${where()} ${atLeader})` },
           { thresholds: [null, 1], alerts: ["NetfactsSourceUnusable"] },
         ),
         lines(
           "Errors in the list",
           "short",
           "Errors in the list of sources. While there are any, no source is checked.",
-          { "{{instance}}": `netfacts_ingest_list_faults${where()}` },
+          { "{{instance}}": `netfacts_ingest_list_faults${where()} ${atLeader}` },
           { thresholds: [null, 1], alerts: ["NetfactsSourceListInvalid"] },
         ),
         lines("Records", "short", "Records of each source that were accepted.", {
-          "{{source}}": `max by (source) (netfacts_ingest_source_records${where('outcome="accepted"')})`,
+          "{{source}}": `max by (source) (netfacts_ingest_source_records${where('outcome="accepted"')} ${atLeader})`,
         }),
         lines("Records skipped", "short", "Records of each source that were not used.", {
-          "{{source}}": `max by (source) (netfacts_ingest_source_records${where('outcome="skipped"')})`,
+          "{{source}}": `max by (source) (netfacts_ingest_source_records${where('outcome="skipped"')} ${atLeader})`,
         }),
         lines("Failed readings", "short", "Readings of a source that failed in the last hour.", {
           "{{source}}": sum(`increase(netfacts_ingest_source_failures_total${where()}[1h])`, "source"),
@@ -499,10 +500,12 @@ const ingest: Dashboard = {
           "Sessions",
           "short",
           "1 while the session with a cache is established and its data are complete.",
-          { "{{source}} {{cache}}": `netfacts_ingest_rtr_synchronised${where()}` },
+          { "{{source}} {{cache}}": `netfacts_ingest_rtr_synchronised${where()} ${atLeader}` },
           { alerts: ["NetfactsRtrWithoutCache"] },
         ),
-        lines("VRPs", "short", "VRPs received from each cache.", { "{{source}} {{cache}}": `netfacts_ingest_rtr_vrps${where()}` }),
+        lines("VRPs", "short", "VRPs received from each cache.", {
+          "{{source}} {{cache}}": `netfacts_ingest_rtr_vrps${where()} ${atLeader}`,
+        }),
         lines("Changes", "ops", "VRPs added and withdrawn.", {
           "{{source}} {{direction}}": sum(rate("netfacts_ingest_rtr_vrp_changes_total"), "source", "direction"),
         }),
