@@ -1,7 +1,7 @@
 /** Pages that list every operation or every section name each one. What to add for a new one: docs/extending. */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { importedSections, isChanges, lookupNames, operations } from "@netfacts/contracts";
 
@@ -38,4 +38,10 @@ test.each(importedSections)("the pages that list sections list %s", (name) => {
       ["services/ingest/src/sources/README.md", formats],
     ]),
   ).toEqual([]);
+});
+
+test.each(globSync("{libs,services}/*/README.md", { cwd: root }).sort())("%s lists the metrics that its package makes", (path) => {
+  const sources = globSync("src/**/*.ts", { cwd: join(root, dirname(path)) }).map((name) => page(join(dirname(path), name)));
+  const metrics = sources.flatMap((text) => [...text.matchAll(/\bname: "(netfacts_\w+)"/g)].map(([, name = ""]) => name));
+  expect(lacking(metrics.map((name) => [path, `\`${name}\``]))).toEqual([]);
 });
