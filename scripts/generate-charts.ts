@@ -35,7 +35,7 @@ const charts = [
     about: `Installs the five services of Netfacts on Kubernetes 1.27 or newer. [Kubernetes](../../docs/operations/kubernetes.md) explains how to install, upgrade and
 remove it.
 
-A value that is misspelt or of the wrong type, and values that do not fit together, stop Helm before anything changes. So does a section without values: write
+A value that is misspelt or of the wrong type, and values that do not fit together, stop Helm before anything changes; only \`global\` may have other values, those of a parent chart. So does a section without values: write
 \`gateway: {}\` or leave the section out, as Helm removes the defaults of an empty \`gateway:\` ("gateway is required").`,
   },
   {
