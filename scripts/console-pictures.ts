@@ -24,6 +24,8 @@ const screens = [
 const quality = 60;
 /** Longest picture in px; the rest of a longer page is cut off. */
 const heightMax = 2_400;
+/** Where the repository is in the pictures: its real path says something about the machine that drew them. */
+const shownRoot = "/opt/netfacts";
 /** Time in which maps are painted and texts of times settle. */
 const settleMs = 800;
 
@@ -137,6 +139,10 @@ async function draw(
   const page = await context.newPage();
   try {
     page.setDefaultTimeout(120_000);
+    await page.route("**/admin/v1/ingest/sources", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replaceAll(root, shownRoot) });
+    });
     await page.goto(url + path);
     if (isOpen === undefined) {
       await page.fill("#key", key);
