@@ -1,6 +1,8 @@
 /** Alerts on the gateway, its store, the services that it asks, and reverse DNS. */
 
-import { type Alert, minutes, type Times } from "./alert.ts";
+import { type Alert, days, minutes, type Times } from "./alert.ts";
+
+const gatewayReady = 'netfacts_ready{service="gateway-auth-quota"}';
 
 /** Reverse DNS lookups that asked nameservers and got no usable answer; more than this share is not the fault of single names. */
 const failedLookupsMax = 0.2;
@@ -17,7 +19,8 @@ export function gatewayAlerts(time: Times): Alert[] {
   return [
     {
       name: "NetfactsNoGatewayReady",
-      expr: `max by (namespace) (netfacts_ready{service="gateway-auth-quota"}) == 0`,
+      // In a new installation gateways wait for the first import, and nobody depends on them.
+      expr: `max by (namespace) (${gatewayReady}) == 0 and max by (namespace) (max_over_time(${gatewayReady}[${time(7 * days)}])) == 1`,
       holds: time(minutes),
       severity: "critical",
       summary: "No gateway is ready",

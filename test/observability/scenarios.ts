@@ -292,6 +292,15 @@ export const scenarios: readonly Scenario[] = [
     fires: { NetfactsNoGatewayReady: [{}, "No gateway is ready"] },
   },
   {
+    name: "a new installation imports for the first time",
+    changes: {
+      ...Object.fromEntries([0, 1].map((copy) => [`netfacts_ready${of(gateway, "", copy)}`, "0x440"])),
+      ...Object.fromEntries(Object.keys(healthy).flatMap((series) => (/_(snapshot|section)_/.test(series) ? [[series, null]] : []))),
+    },
+    atMinutes: 9,
+    fires: {},
+  },
+  {
     name: "one gateway of two is not ready",
     changes: { [`netfacts_ready${of(gateway)}`]: "1x5 0x440" },
     atMinutes: 20,
