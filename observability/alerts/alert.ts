@@ -6,11 +6,11 @@ export interface Alert {
   readonly expr: string;
   /** How long `expr` must hold, as a duration of the rules (`Times`). */
   readonly holds: string;
-  /** `critical`: consumers are affected, or soon will be: wake somebody. `warning`: look at it in the working day. */
+  /** `critical`: callers are affected, or soon will be: wake somebody. `warning`: look at it in the working day. */
   readonly severity: "critical" | "warning";
   /** One line, with labels of the alert as `{{ $labels.x }}`. */
   readonly summary: string;
-  /** What it means for consumers, in one or two sentences. */
+  /** What it means for callers, in one or two sentences. */
   readonly description: string;
 }
 

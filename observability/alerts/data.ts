@@ -48,7 +48,7 @@ export function dataAlerts(time: Times): Alert[] {
       holds: time(5 * minutes),
       severity: "critical",
       summary: "No import of the last hour succeeded",
-      description: "Nothing new is published. Consumers get the existing data, which become stale.",
+      description: "Nothing new is published. Callers get the existing data, which become stale.",
     },
     {
       name: "NetfactsSourceFailing",
@@ -73,7 +73,7 @@ export function dataAlerts(time: Times): Alert[] {
       holds: time(10 * minutes),
       severity: "critical",
       summary: "The list of sources has {{ $value }} errors",
-      description: "No source is checked until the list is correct. Consumers get the existing data, which become stale.",
+      description: "No source is checked until the list is correct. Callers get the existing data, which become stale.",
     },
     {
       name: "NetfactsSectionRefused",
@@ -81,7 +81,7 @@ export function dataAlerts(time: Times): Alert[] {
       holds: time(5 * minutes),
       severity: "warning",
       summary: "Section {{ $labels.section }} is kept, because its new version lost too many records",
-      description: "Consumers get the previous version of the section until somebody accepts the loss or the source is complete again.",
+      description: "Callers get the previous version of the section until somebody accepts the loss or the source is complete again.",
     },
     {
       name: "NetfactsIngestLeadership",
@@ -89,7 +89,7 @@ export function dataAlerts(time: Times): Alert[] {
       holds: time(3 * minutes),
       severity: "critical",
       summary: "{{ $value }} ingest processes lead instead of one",
-      description: "Without a leader nothing is fetched, built or activated. Consumers get the existing data.",
+      description: "Without a leader nothing is fetched, built or activated. Callers get the existing data.",
     },
     {
       name: "NetfactsIngestLeaseErrors",

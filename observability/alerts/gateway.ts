@@ -83,7 +83,7 @@ export function gatewayAlerts(time: Times): Alert[] {
       holds: time(3 * minutes),
       severity: "critical",
       summary: "{{ $value | humanizePercentage }} of the requests to {{ $labels.to }} end without a reply",
-      description: "Consumers get 503 or 504 for requests that need this service.",
+      description: "Callers get 503 or 504 for requests that need this service.",
     },
     {
       name: "NetfactsMessagesMalformed",
@@ -122,7 +122,7 @@ export function gatewayAlerts(time: Times): Alert[] {
       holds: time(15 * minutes),
       severity: "warning",
       summary: "{{ $value | humanizePercentage }} of the reverse DNS lookups fail",
-      description: "Consumers get records with a failed status, or 503, for names that are not cached.",
+      description: "Callers get records with a failed status, or 503, for names that are not cached.",
     },
   ];
 }

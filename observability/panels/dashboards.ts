@@ -1,4 +1,4 @@
-/** The dashboards: what each shows, from what consumers see to the processes. */
+/** The dashboards: what each shows, from what callers see to the processes. */
 
 import { atLeader } from "../alerts/data.ts";
 import { availabilityObjective, latencyObjective } from "../alerts/objectives.ts";
@@ -14,7 +14,7 @@ const percent = (share: number) => rounded(share * 100);
 const overview: Dashboard = {
   name: "overview",
   title: "Netfacts / Overview",
-  description: "What consumers see: requests, errors, latency, limits and the age of the data.",
+  description: "What callers see: requests, errors, latency, limits and the age of the data.",
   rows: [
     {
       title: "Now",
@@ -300,7 +300,7 @@ const lookups: Dashboard = {
         lines(
           "Without a reply",
           "ops",
-          "Requests that ended without a reply: consumers got 503 or 504.",
+          "Requests that ended without a reply: callers got 503 or 504.",
           { "{{to}} {{code}}": sum(rate("netfacts_requests_unanswered_total"), "to", "code") },
           { alerts: ["NetfactsServiceUnanswered"] },
         ),
