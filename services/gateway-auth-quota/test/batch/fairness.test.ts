@@ -96,8 +96,8 @@ test("a line now and then is too little progress, and one that comes often enoug
   const quickly = restOf(quick);
   const { results, summary } = await restOf(slow);
   expect(summary).toMatchObject({ problem: { code: "request_timeout" } });
-  // The first period ends it, not one in which a busy machine sent no line at all.
-  expect(results.length).toBeLessThan(20);
+  // One of the first periods ends it, not a later one in which a busy machine sent no line at all.
+  expect(results.length).toBeLessThan(100);
   // Twice the period.
   await new Promise((resolve) => setTimeout(resolve, 800));
   for (const timer of lines) clearInterval(timer);
