@@ -1,6 +1,6 @@
 /**
- * Bundles test files with the sources and packages that they use, as plain JavaScript, so that Jest loads some ten modules for a file instead of
- * some hundreds (docs/decisions/0053-tests-run-from-a-bundle.md).
+ * Bundles test files with the sources that they use, as plain JavaScript, so that some ten modules are loaded for a file instead of some hundreds
+ * (docs/decisions/0053-tests-run-from-a-bundle.md). Packages stay outside (docs/decisions/0101-test-files-share-their-packages.md).
  */
 
 import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -46,13 +46,10 @@ async function writeBundle(root: string, folder: string, paths: readonly string[
     platform: "node",
     target: "node24",
     conditions: ["source"],
-    mainFields: ["module", "main"],
     sourcemap: "linked",
     sourcesContent: false,
     // Tests assert the names of classes.
     keepNames: true,
-    // CommonJS packages load Node's modules with `require`.
-    banner: { js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);' },
     plugins: [placesOfSources(), packagesOutside(root)],
     logLevel: "silent",
   });
