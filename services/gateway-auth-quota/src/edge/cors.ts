@@ -62,12 +62,12 @@ export function createCors(origins: CorsOrigins): Cors {
     varies,
     ofRefusal,
     ofUnreadable: ofRefusal(only),
-    isPreflight: (request) => asksToAsk(request) && readableBy(request.headers.origin) !== null,
+    isPreflight: (request) => hasPreflightForm(request) && readableBy(request.headers.origin) !== null,
     allow(request, reply) {
       const readable = readableBy(request.headers.origin);
       if (readable === null) return false;
       reply.headers(readable);
-      if (!asksToAsk(request)) return false;
+      if (!hasPreflightForm(request)) return false;
       const preflight = {
         "access-control-allow-methods": allowedMethods,
         "access-control-allow-headers": allowedHeaders,
@@ -86,7 +86,7 @@ export function createCors(origins: CorsOrigins): Cors {
   };
 }
 
-function asksToAsk({ method, headers }: Pick<IncomingMessage, "method" | "headers">): boolean {
+function hasPreflightForm({ method, headers }: Pick<IncomingMessage, "method" | "headers">): boolean {
   return method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
 }
 
