@@ -22,7 +22,7 @@ function run(script: string, ...options: string[]): boolean {
 
 function readCount(): Count {
   try {
-    const [passed = 0, failed = 0] = readFileSync(countPath, "utf8").split(" ").map(Number);
+    const [passed = 0, failed = 0] = readFileSync(countPath, "utf8").split(/[ \n]/, 2).map(Number);
     return { passed, failed };
   } catch {
     return { passed: 0, failed: 0 };

@@ -14,7 +14,7 @@ export interface JestFile {
   readonly status: string;
   readonly startTime: number;
   readonly endTime: number;
-  readonly assertionResults: readonly { readonly status: string; readonly fullName?: string }[];
+  readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
 }
 
 export interface Count {
@@ -31,15 +31,31 @@ export interface Count {
 export function countReport({ testResults, numTotalTestSuites, wasInterrupted = false }: JestReport, isSelected: boolean): Count {
   let passed = 0;
   let failed = Math.max(0, numTotalTestSuites - testResults.length) + (wasInterrupted ? 1 : 0);
-  for (const { status, assertionResults } of testResults) {
-    const counted = isSelected ? assertionResults.filter((test) => test.status !== "pending") : assertionResults;
-    const wrong = counted.filter((test) => test.status !== "passed").length;
-    passed += counted.length - wrong;
-    // The status of a file without selected tests is "skipped", and of a file with some of them "focused".
-    const isGood = isSelected && counted.length < assertionResults.length ? status !== "failed" : status === "passed" && counted.length > 0;
-    failed += wrong === 0 && !isGood ? 1 : wrong;
+  for (const file of testResults) {
+    const { counted, wrong, isGood } = resultOf(file, isSelected);
+    passed += counted.length - wrong.length;
+    failed += wrong.length === 0 && !isGood ? 1 : wrong.length;
   }
   return { passed, failed: passed === 0 ? Math.max(1, failed) : failed };
+}
+
+/** The tests that count, those of them that did not pass, and whether the file is good apart from those. */
+function resultOf({ status, assertionResults }: JestFile, isSelected: boolean) {
+  const counted = isSelected ? assertionResults.filter((test) => test.status !== "pending") : assertionResults;
+  const wrong = counted.filter((test) => test.status !== "passed");
+  // The status of a file without selected tests is "skipped", and of a file with some of them "focused".
+  const isGood = isSelected && counted.length < assertionResults.length ? status !== "failed" : status === "passed" && counted.length > 0;
+  return { counted, wrong, isGood };
+}
+
+/** What did not pass: a line for each test, or for a file that failed outside of its tests. */
+export function failedLines({ testResults }: JestReport, root: string, isSelected: boolean): string[] {
+  return testResults.flatMap((file) => {
+    const { wrong, isGood } = resultOf(file, isSelected);
+    const path = `  ${relative(root, file.name)}`;
+    if (wrong.length === 0) return isGood ? [] : [path];
+    return wrong.map(({ fullName, status }) => `${path}: ${fullName} (${status})`);
+  });
 }
 
 /** The last line of `make test` and `.ci/run`. */

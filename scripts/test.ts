@@ -1,9 +1,9 @@
 /**
- * `make test`: checks the tools, runs Jest, and prints the slowest files, the time and the count. Takes Jest's arguments (paths, `-t NAME`);
+ * `make test`: checks the tools, runs Jest, and prints the slowest files, the time, what failed, and the count. Takes Jest's arguments (paths, `-t NAME`);
  * without any, it runs all tests. An option may precede them: `--unit` leaves out the files that start processes, run alone or have large inputs;
  * `--long` tries all inputs of every property, from new seeds; `--cluster` runs only the files of test/cluster, on a Kubernetes cluster. If CI is
  * set and KUBECONFIG is not, our cluster is stopped after the run.
- * If TEST_COUNT is set, the count is also written to the file of that name, as `passed failed`.
+ * If TEST_COUNT is set, the count is also written to the file of that name, as `passed failed`, and below it what failed.
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { endCluster } from "../test/cluster/support/running-cluster.ts";
 import { longVariable, seedVariable } from "../test/support/runs.ts";
-import { type Count, countLine, countReport, type JestReport, slowestLines, timeLine } from "./test-report.ts";
+import { type Count, countLine, countReport, failedLines, type JestReport, slowestLines, timeLine } from "./test-report.ts";
 
 const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
@@ -139,9 +139,11 @@ try {
   if (fault !== null) console.log(`Jest: ${fault}`);
   else if (report === null) console.log("Jest wrote no report");
   const isSelected = args.some((arg) => /^(?:-t|--testNamePattern(?:=|$))/.test(arg));
+  const failed = report === null ? [] : failedLines(report, root, isSelected);
+  if (failed.length > 0) console.log(`\nfailed:\n${failed.join("\n")}\n`);
   const count = countOf(report, fault, isSelected);
   if (isSelected && report !== null && count.passed === 0) console.log("no test of this name passed");
-  if (process.env.TEST_COUNT) writeFileSync(process.env.TEST_COUNT, `${count.passed} ${count.failed}\n`);
+  if (process.env.TEST_COUNT) writeFileSync(process.env.TEST_COUNT, `${[`${count.passed} ${count.failed}`, ...failed].join("\n")}\n`);
   console.log(countLine(count));
   process.exitCode = count.failed === 0 ? 0 : 1;
   if (tier === clusterTier && process.env.CI && !process.env.KUBECONFIG) await endCluster();

@@ -39,6 +39,8 @@ interface Ended {
   /** The last one that it printed. */
   readonly line: string;
   readonly status: number;
+  /** All that it printed. */
+  readonly out: string;
 }
 
 /** @param started  is given the process of the run. */
@@ -47,14 +49,14 @@ function run(targets: Partial<Targets>, started: (run: ChildProcess) => void = (
   program("make", `case "$CI $1" in ${cases.join("\n")}\n*) exit 9 ;; esac`);
   return new Promise((done) => {
     const child = execFile(join(folder, ".ci/run"), { env: { PATH: `${folder}:${process.env.PATH}` } }, (_, out) =>
-      done({ line: out.trim().split("\n").at(-1) ?? "", status: child.exitCode ?? -1 }),
+      done({ line: out.trim().split("\n").at(-1) ?? "", status: child.exitCode ?? -1, out }),
     );
     started(child);
   });
 }
 
 test("the counts of both runs of tests are added", async () => {
-  expect(await run({})).toEqual({ line: "7 passed, 0 failed", status: 0 });
+  expect(await run({})).toMatchObject({ line: "7 passed, 0 failed", status: 0 });
 });
 
 test.each<[string, Partial<Targets>, string]>([
@@ -65,13 +67,27 @@ test.each<[string, Partial<Targets>, string]>([
   ["a run without a count after one with a count", { "test-cluster": "exit 0" }, "5 passed, 1 failed"],
   ["all of it", { check: "false", test: "exit 1", "test-cluster": "exit 1" }, "0 passed, 3 failed"],
 ])("%s fails", async (_, targets, line) => {
-  expect(await run(targets)).toEqual({ line, status: 1 });
+  expect(await run(targets)).toMatchObject({ line, status: 1 });
+});
+
+test("what failed is listed in the end, with the target that ran it", async () => {
+  const failing = 'printf "4 2\\n  a.test.ts: fails (failed)\\n  b.test.ts\\n" >"$TEST_COUNT"; exit 1';
+  const { out } = await run({ check: "false", test: failing, "test-cluster": "exit 1" });
+  expect(out).toBe(`
+failed:
+make check:
+make test:
+  a.test.ts: fails (failed)
+  b.test.ts
+make test-cluster:
+4 passed, 4 failed
+`);
 });
 
 test("what is not done in time is ended and fails", async () => {
   // An hour passes between one look at the clock and the next.
   program("date", `cd ${folder}; echo >>hours; wc -l <hours | while read -r hours; do echo $((hours * 3600)); done`);
-  expect(await run({ test: "sleep 300" })).toEqual({ line: "2 passed, 1 failed", status: 1 });
+  expect(await run({ test: "sleep 300" })).toMatchObject({ line: "2 passed, 1 failed", status: 1 });
 });
 
 test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends what runs, which may tidy up, and fails", async (signal) => {
@@ -86,7 +102,7 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends what runs, which ma
     });
     void until(() => existsSync(begun), { timeoutMs: 60_000 }).then(() => child.kill(signal));
   });
-  expect(await ran).toEqual({ line: "5 passed, 1 failed", status: { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }[signal] });
+  expect(await ran).toMatchObject({ line: "5 passed, 1 failed", status: { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 }[signal] });
   expect(isTidied).toBe(true);
 });
 
@@ -95,11 +111,11 @@ test("what a target leaves behind when it is ended is ended too", async () => {
   const ran = run({ test: `(trap "" TERM; echo >${begun}; exec sleep 300) & wait` }, (child) => {
     void until(() => existsSync(begun), { timeoutMs: 60_000 }).then(() => child.kill("SIGTERM"));
   });
-  expect(await ran).toEqual({ line: "0 passed, 1 failed", status: 143 });
+  expect(await ran).toMatchObject({ line: "0 passed, 1 failed", status: 143 });
 });
 
 test("programs that it starts can be interrupted as if a user had started them", async () => {
   // A shell cannot trap a signal that was ignored when it began.
   const heeds = (signal: string) => `sh -c 'trap "exit 0" ${signal}; kill -${signal} $$; exit 1'`;
-  expect(await run({ check: `${heeds("INT")} && ${heeds("QUIT")}` })).toEqual({ line: "7 passed, 0 failed", status: 0 });
+  expect(await run({ check: `${heeds("INT")} && ${heeds("QUIT")}` })).toMatchObject({ line: "7 passed, 0 failed", status: 0 });
 });

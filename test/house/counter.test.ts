@@ -28,11 +28,11 @@ const groups = {
 } as const;
 
 /** The last line and the status of a run over suites with these texts. */
-function run(...suites: string[]): Promise<Omit<PlantedRun, "report">> {
+function run(...suites: string[]): Promise<Omit<PlantedRun, "report" | "out">> {
   return runWith([], ...suites);
 }
 
-async function runWith(options: readonly string[], ...suites: string[]): Promise<Omit<PlantedRun, "report">> {
+async function runWith(options: readonly string[], ...suites: string[]): Promise<Omit<PlantedRun, "report" | "out">> {
   for (const [index, text] of suites.entries()) planted.write(`test/${index}.test.ts`, text);
   const { line, status } = await planted.run(options);
   return { line, status };
@@ -55,6 +55,21 @@ test("in every group, what fails, crashes, ends badly, is skipped, has no tests 
   const suites = Object.values(groups).flatMap((head) => texts.map((text) => head + text));
   // Of each group: one passed in `failing`, `late`, `skipping` and `passing`; two of `skipping` failed, and one of each other.
   expect(await run(...suites)).toEqual({ line: "12 passed, 21 failed", status: 1 });
+});
+
+test("what failed is listed before the count, and is written below the count into the file of TEST_COUNT", async () => {
+  const file = join(planted.root, "count");
+  for (const [index, text] of [failing, crashing, skipping, passing].entries()) planted.write(`test/${index}.test.ts`, text);
+  const { out } = await planted.run([], () => undefined, { TEST_COUNT: file });
+  const lines = ["test/0.test.ts: fails (failed)", "test/1.test.ts", "test/2.test.ts: later (pending)", "test/2.test.ts: some day (todo)"];
+  const list = lines.map((line) => `  ${line}\n`);
+  const [, listed = ""] = out.split("\nfailed:\n");
+  expect(listed.split(/(?<=\n)/).sort()).toEqual(["\n", "3 passed, 4 failed\n", ...list].sort());
+  expect(
+    readFileSync(file, "utf8")
+      .split(/(?<=\n)/)
+      .sort(),
+  ).toEqual([...list, "3 4\n"].sort());
 });
 
 test("suites of all groups come into one count; those that are alone begin after all others have ended, one at a time", async () => {

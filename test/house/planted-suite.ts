@@ -11,6 +11,8 @@ export interface PlantedRun {
   /** The last line of standard output. */
   readonly line: string | undefined;
   readonly status: unknown;
+  /** All that the script itself prints. */
+  readonly out: string;
   /** What Jest prints for people. */
   readonly report: string;
 }
@@ -59,7 +61,7 @@ export class PlantedSuite {
     const env = { PATH: process.env.PATH, HOME: this.root, TEST_ROOT: this.root, ...more };
     return new Promise((resolve) => {
       const child = execFile(process.execPath, [join(repository, "scripts/test.ts"), ...options], { env }, (error, stdout, report) => {
-        resolve({ line: stdout.trimEnd().split("\n").at(-1), status: error?.code ?? 0, report });
+        resolve({ line: stdout.trimEnd().split("\n").at(-1), status: error?.code ?? 0, out: stdout, report });
       });
       started(child);
     });

@@ -1,11 +1,13 @@
 /** What the answering side does over NATS: order, turns, long bodies, frames that are none, and a stop that loses nothing. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import type { NatsConnection } from "nats";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { decodeReplyFrame } from "../../src/frames/frame-codec/index.ts";
 import { FrameServer } from "../../src/frames/frame-server.ts";
+import type { LinkSubscription, Receive } from "../../src/frames/link.ts";
 import { ReplyWriter } from "../../src/frames/reply-writer.ts";
-import { createResponder, type FrameHandler, type ItemHandler, type Messaging } from "../../src/index.ts";
+import { createResponder, type FrameHandler, type ItemHandler, type Lane, type Messaging } from "../../src/index.ts";
 import { connect } from "../../src/nats/connect.ts";
 import { NatsLink } from "../../src/nats/link.ts";
 import { item, reply, textOf } from "../contract/items.ts";
@@ -20,6 +22,8 @@ beforeAll(async () => {
 afterEach(() => ends.close());
 afterAll(() => server.stop());
 
+const onError = () => {};
+
 const echo: FrameHandler = ({ items }, answer) => {
   for (const [index, { query }] of items.entries()) answer(index, reply(query));
 };
@@ -32,44 +36,61 @@ function work(ms: number): void {
 const ask = (messaging: Messaging, service: string, count: number, lane: "single" | "batch" = "single", budgetMs = 5_000) =>
   Promise.all(Array.from({ length: count }, (_, i) => messaging.request(service, lane, item(`${lane} ${i}`, { budgetMs }))));
 
-test("serves single frames before batch frames that came first", async () => {
-  const pod = await ends.messaging();
+/** Hands on what the server sends when `count` messages have come, all at once: in how many reads they come depends on the machine. */
+class GatheringLink extends NatsLink {
+  readonly #count: number;
+  readonly #gathered: (() => void)[] = [];
+
+  constructor(connection: NatsConnection, count: number) {
+    super(connection, { onError, events: {} });
+    this.#count = count;
+  }
+
+  override subscribe(subject: string, receive: Receive, queue?: string): LinkSubscription {
+    const gather: Receive = (...message) => {
+      if (this.#gathered.push(() => receive(...message)) < this.#count) return;
+      for (const handOn of this.#gathered) handOn();
+    };
+    return super.subscribe(subject, gather, queue);
+  }
+}
+
+/** Sends these frames to one copy; returns the frames in the order in which it served them, each as its lane and its number of items. */
+async function orderOf(frames: readonly (readonly [Lane, number])[]): Promise<string[]> {
+  const pod = await ends.raw();
+  const link = new GatheringLink(pod, frames.length);
   const served: string[] = [];
-  await pod.serve("busy", (frame, answer) => {
-    served.push(frame.items[0]?.query as string);
-    // All others arrive meanwhile.
-    work(served.length === 1 ? 300 : 3);
-    return echo(frame, answer);
-  });
+  const handler: FrameHandler = ({ items }, answer) => {
+    served.push(`${items[0]?.query} ${items.length}`);
+    for (const [index, { query }] of items.entries()) answer(index, reply(query));
+  };
+  new FrameServer({ link, replies: new ReplyWriter(link, onError), service: "busy", handler, events: {}, onError });
+  await link.flush();
   const asker = await ends.raw();
-  for (const [frameId, lane] of ["batch", "batch", "batch", "batch", "single", "single", "single"].entries()) {
-    const items = [{ id: 0, item: item(lane), budgetMs: patientMs }];
+  for (const [frameId, [lane, count]] of frames.entries()) {
+    const items = Array.from({ length: count }, (_, id) => ({ id, item: item(lane), budgetMs: patientMs }));
     asker.publish(`nf.f1.busy.${lane}`, requestBytes({ version: 1, frameId, pinnedSnapshot: null, items }), { reply: "nobody" });
   }
-  await until(() => served.length === 7);
-  // The first batch frame may be served alone. Where the server hands all on at once, single frames are before it.
-  expect(served.indexOf("single")).toBeLessThan(3);
+  await until(() => served.length === frames.length);
+  return served;
+}
+
+test("serves single frames before batch frames that came first", async () => {
+  const order = await orderOf([
+    ["batch", 1],
+    ["batch", 1],
+    ["single", 1],
+    ["single", 1],
+  ]);
+  expect(order).toEqual(["single 1", "single 1", "batch 1", "batch 1"]);
 });
 
 test.each([
-  ["a small batch frame before large ones that came first", [9, 9, 9, 9, 9, 9, 2], 2],
-  ["a large batch frame before small ones that come after it", [8, 9, 2, 2, 2, 2, 2, 2], 9],
-])("serves %s", async (_name, sizes, last) => {
-  const pod = await ends.messaging();
-  const served: number[] = [];
-  await pod.serve("busy", (frame, answer) => {
-    served.push(frame.items.length);
-    // All others arrive meanwhile.
-    if (served.length === 1) work(300);
-    return echo(frame, answer);
-  });
-  const asker = await ends.raw();
-  for (const [frameId, size] of sizes.entries()) {
-    const items = Array.from({ length: size }, (_, id) => ({ id, item: item("q"), budgetMs: patientMs }));
-    asker.publish("nf.f1.busy.batch", requestBytes({ version: 1, frameId, pinnedSnapshot: null, items }), { reply: "nobody" });
-  }
-  await until(() => served.length === sizes.length);
-  expect(served.indexOf(last)).toBeLessThanOrEqual(3);
+  ["a small batch frame before large ones that came first", [9, 9, 9, 2], [2, 9, 9, 9]],
+  ["a large batch frame before small ones that come after it", [8, 9, 2, 2, 2, 2], [2, 8, 2, 9, 2, 2]],
+])("serves %s", async (_name, sizes, expected) => {
+  const order = await orderOf(sizes.map((size) => ["batch", size]));
+  expect(order).toEqual(expected.map((size) => `batch ${size}`));
 });
 
 test("lets others have a turn after every 2 ms of work", async () => {
@@ -277,7 +298,6 @@ test("a pod that stops under load loses no reply", async () => {
 
 test("with nc.drain() in its place, late replies are lost", async () => {
   const connection = await connect({ servers: server.url, name: "planted" });
-  const onError = () => {};
   const link = new NatsLink(connection, { onError, events: {} });
   const replies = new ReplyWriter(link, onError);
   new FrameServer({ link, replies, service: "slow", handler: slowly, events: {}, onError });
