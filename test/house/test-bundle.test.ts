@@ -48,9 +48,11 @@ beforeAll(async () => {
       `test/${name}.test.ts`,
       `import { expect, jest, test } from "@jest/globals"; import { seen } from "../src/seen.ts";
       test("sees what it left itself", () => {
-        expect([...seen, process.env.LEFT, Date.now() > 0]).toEqual([undefined, true]);
+        const left = process.listeners("exit").filter(({ name }) => name === "left");
+        expect([...seen, ...left, process.env.LEFT, Date.now() > 0]).toEqual([undefined, true]);
         seen.push("${name}");
         process.env.LEFT = "${name}";
+        process.on("exit", function left() {});
         jest.spyOn(Date, "now").mockReturnValue(0);
       });`,
     );
@@ -83,7 +85,7 @@ test("what fails names the line of the source and of the test", () => {
   expect(first.report).toMatch(/> 6 \|\s+throw new Error\("thrown"\)/);
 });
 
-test("a file sees nothing of what another one of its process left in modules, variables of the environment and spies", () => {
+test("a file sees nothing of what another one of its process left in modules, variables of the environment, listeners of the exit and spies", () => {
   for (const name of leaving) expect(first.report).toContain(`PASS test/${name}.test.ts`);
 });
 

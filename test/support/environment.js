@@ -1,6 +1,6 @@
 /**
  * The environment of a test file: the process itself, so that values of the house, of packages and of Node have the same prototypes. After the file,
- * environment variables are as before, and Jest restores what the file spied on.
+ * environment variables and what is called at the end of the process are as before, and Jest restores what the file spied on.
  */
 
 import { syncBuiltinESMExports } from "node:module";
@@ -17,6 +17,7 @@ export default class SharedProcess {
   moduleMocker = new ModuleMocker(globalThis);
   #variables = { ...process.env };
   #exit = process.exit;
+  #exitListeners = process.listeners("exit");
 
   constructor({ projectConfig }) {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
@@ -28,6 +29,8 @@ export default class SharedProcess {
     this.fakeTimersModern.dispose();
     // Jest replaces it for each file.
     process.exit = this.#exit;
+    // Modules of the house add one each time that they are loaded.
+    for (const listener of process.listeners("exit")) if (!this.#exitListeners.includes(listener)) process.off("exit", listener);
     for (const name of Object.keys(process.env)) if (!(name in this.#variables)) delete process.env[name];
     Object.assign(process.env, this.#variables);
   }
