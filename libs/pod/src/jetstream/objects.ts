@@ -213,7 +213,8 @@ export class JetStreamObjects {
     const sent = new Set<Promise<unknown>>();
     let chunks = 0;
     for (const chunk of chunksOf(pieces, chunkBytes)) {
-      const acknowledged = this.#js.publish(subject, chunk).finally(() => sent.delete(acknowledged));
+      // One that fails stays: the race that reports it may have ended by an acknowledgement of the same moment.
+      const acknowledged: Promise<unknown> = this.#js.publish(subject, chunk).then(() => sent.delete(acknowledged));
       sent.add(acknowledged);
       chunks += 1;
       if (sent.size >= unacknowledgedMax) await Promise.race(sent);
