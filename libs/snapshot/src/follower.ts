@@ -57,7 +57,7 @@ export const followerDefaults = {
   words: false,
 } as const;
 
-/** Most ids that are remembered as gone. Older ids are recognised by the time in them. */
+/** Most ids that are remembered as gone. Older ids are recognised by the time in them, others by the pointer. */
 const goneMax = 256;
 /** Digits of an id that give its time. */
 const timeDigits = 16;
@@ -107,6 +107,7 @@ export class SnapshotFollower implements DatasetHolder {
   #working: Promise<void> | null = null;
   /** Something changed during the current round, which may not have seen it. */
   #again = false;
+  #seeking = false;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param loader  loads from the same store; `stop` closes it. */
@@ -127,7 +128,9 @@ export class SnapshotFollower implements DatasetHolder {
     if (held !== undefined) return held.generation;
     if (this.#gone.includes(id)) return "gone";
     const [oldest] = [...this.#held.keys()].sort();
-    return oldest !== undefined && id.slice(0, timeDigits) < oldest.slice(0, timeDigits) ? "gone" : "not_yet";
+    if (oldest !== undefined && id.slice(0, timeDigits) < oldest.slice(0, timeDigits)) return "gone";
+    this.#seek(id);
+    return "not_yet";
   }
 
   /** All snapshots in memory, including those that are loaded and not in service. */
@@ -195,6 +198,26 @@ export class SnapshotFollower implements DatasetHolder {
     if (held === undefined || published === active) return;
     this.#last = { id: published, outcome: "loaded", reason: null };
     this.#tell((events) => events.prepared?.(published, held.loadMs));
+  }
+
+  /**
+   * Finds out whether an unknown snapshot is one of before this process, whose id may be as late as the current one: ids have the time of data, and a
+   * rollback goes to earlier data. It is, if the pointer names the current one alone.
+   */
+  #seek(id: string): void {
+    if (this.#current === null || this.#seeking) return;
+    this.#seeking = true;
+    void this.#store
+      .pointer()
+      .catch(() => null)
+      .then((pointer) => {
+        this.#seeking = false;
+        if (pointer?.active === this.#current?.id && pointer?.published !== id && !this.#held.has(id)) this.#addGone(id);
+      });
+  }
+
+  #addGone(id: string): void {
+    this.#gone = [...this.#gone, id].slice(-goneMax);
   }
 
   /** Works until there is nothing to load. A change meanwhile is handled by the same run. */
@@ -326,7 +349,7 @@ export class SnapshotFollower implements DatasetHolder {
       const { dropAtMs } = held;
       if (id === this.#current?.id || this.#named(id) || (dropAtMs !== null && dropAtMs > now && !surplus.has(held))) continue;
       this.#held.delete(id);
-      if (dropAtMs !== null) this.#gone = [...this.#gone, id].slice(-goneMax);
+      if (dropAtMs !== null) this.#addGone(id);
     }
     if (this.#held.size < heldBefore) this.#memory.collectSoon(bytesOf(new Set(this.held().flatMap(buffersOf))));
     for (const id of this.#failures.keys()) if (this.#current !== null && !this.#named(id)) this.#failures.delete(id);

@@ -226,6 +226,27 @@ test("the memory of a dropped snapshot is freed, though the process does nothing
   });
 });
 
+test("after a start, what a rollback replaced before it is gone, and what is published meanwhile is still to come", async () => {
+  await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const first = await place.publish(1);
+    const second = await place.publish(2);
+    place.publishAgain(first.id);
+    place.activate(first.id);
+    const { follower } = follow(folder, place.store);
+    await follower.start();
+    expect(follower.at(second.id)).toBe("not_yet");
+    await until(() => follower.at(second.id) === "gone");
+
+    // The follower has not heard of it, as `look` was not called.
+    const third = await publishNumber(openFolderStore(folder), 3);
+    place.store.pointer = async () => ({ published: third.id, active: first.id });
+    expect(follower.at(third.id)).toBe("not_yet");
+    await sleep(20);
+    expect(follower.at(third.id)).toBe("not_yet");
+  });
+});
+
 test("before anything is loaded every snapshot is still to come", async () => {
   await inFolder(async (folder) => {
     const { follower } = follow(folder, openFolderStore(folder));
