@@ -90,7 +90,12 @@ export async function walkChanges(
     if (!isFirst && (items.length >= limit || now() - started > msMax * beginShare)) return page(here);
     const compared = await pairs.compare(before, after);
     if (compared === "enough") return page(here);
-    if ("refusal" in compared) return isFirst ? compared : page(here);
+    if ("refusal" in compared) {
+      if (!isFirst) return page(here);
+      if (compared.refusal !== "gone") return compared;
+      // A snapshot was withdrawn meanwhile, which is not damage. The list is another one now.
+      return walkChanges(kept, { subject, place, limit, turn, msMax: msMax - (now() - started) }, run, now);
+    }
     let next = before;
     if ("unreadable" in compared) {
       skipped.push(compared.unreadable);

@@ -133,6 +133,24 @@ test("all pages together are the changes of every pair, newest first, whatever t
   );
 });
 
+test("a snapshot that is withdrawn after the list was read is not passed over as damaged: the pages are those of the list without it", async () => {
+  for (const withdrawn of [0, 1, 2, 3, 4]) {
+    const kept = world([0, 1, 2, 1, 0]);
+    let list: readonly Publication[] = [...kept.list];
+    const [gone] = kept.list.splice(withdrawn, 1);
+    const { of } = kept;
+    kept.publications = async () => list;
+    kept.of = async (publication, turn, msMax) => {
+      if (publication !== gone) return of.call(kept, publication, turn, msMax);
+      list = kept.list;
+      return { refusal: "gone" };
+    };
+    const skipped: string[] = [];
+    expect((await allPages(kept, { asn: 7 }, 100, skipped)).map(told)).toEqual(expected(kept, { asn: 7 }));
+    expect(skipped).toEqual([]);
+  }
+});
+
 test("damaged snapshots are passed over: the pages are those of a list without them, and name each once", async () => {
   await fc.assert(
     fc.asyncProperty(

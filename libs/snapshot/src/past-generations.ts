@@ -153,13 +153,19 @@ export class PastGenerations {
     if (publication === undefined)
       return question.snapshotId === null ? { refusal: "out_of_range", earliest: earliest.at, latest: latest.at } : { refusal: "gone" };
     const answer = await this.of(publication, question.turn, msMax - (performance.now() - started));
-    if (!("refusal" in answer && answer.refusal === "unreadable") || (await this.#isListed(publication))) return answer;
-    // It was withdrawn meanwhile, and the list was read again. This ends: each round has one snapshot less.
+    if (!("refusal" in answer && answer.refusal === "gone")) return answer;
+    // This ends: each round has one snapshot less.
     return this.at(question, msMax - (performance.now() - started));
   }
 
-  /** As `at`, for a publication of the list. */
+  /** As `at`, for a publication of the list. `gone`: it was withdrawn meanwhile, and the list was read again. */
   async of(publication: Publication, turn: number, msMax: number): Promise<PastAnswer> {
+    const answer = await this.#of(publication, turn, msMax);
+    const isUnreadable = "refusal" in answer && answer.refusal === "unreadable";
+    return isUnreadable && !(await this.#isListed(publication)) ? { refusal: "gone" } : answer;
+  }
+
+  async #of(publication: Publication, turn: number, msMax: number): Promise<PastAnswer> {
     const { id } = publication;
     const ready = this.#ready(id, turn);
     if (ready !== null) return { generation: ready, publication };

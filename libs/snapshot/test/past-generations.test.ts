@@ -9,6 +9,7 @@ import {
   type PastAnswer,
   PastGenerations,
   type PastOptions,
+  type Publication,
   pastDefaults,
   SnapshotError,
   type SnapshotStore,
@@ -184,6 +185,16 @@ describe("a snapshot of the past that cannot be loaded", () => {
       expect(await at(1)).toEqual({ refusal: "out_of_range", earliest: "2026-01-10T00:00:00Z", latest: "2026-01-10T00:00:00Z" });
       const named = { at: (firstDay + 30 * dayMs) / 1_000, snapshotId: ids[1] as string, turn: 1 };
       expect(await past.at(named, waitMs)).toEqual({ refusal: "gone" });
+    });
+  });
+
+  test("because it was withdrawn after somebody read the list is not damaged for them either", async () => {
+    await withDays(2, async (store, folder) => {
+      const { past } = opened(store, folder, { listMs: 60_000 });
+      const [first] = (await past.publications()) ?? [];
+      await publishMade(openFolderStore(folder, { retention: { last: 1, days: 1 } }), { names: madeNames({ 1: "NEW" }) });
+      expect(await past.of(first as Publication, 1, waitMs)).toEqual({ refusal: "gone" });
+      expect(await past.publications()).toHaveLength(1);
     });
   });
 
