@@ -17,6 +17,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     const program = buildProgram(context);
     for (const register of await Promise.all(wanted(args).map((load) => load()))) register(program, context);
     pointToHelp(program, program.name());
+    addHelp(program, program.name());
     await program.parseAsync(args, { from: "user" }).catch((error: unknown) => {
       if (error instanceof CommanderError && error.code === "commander.missingMandatoryOptionValue") throw misspelt(program, args) ?? error;
       throw error;
@@ -35,7 +36,6 @@ function buildProgram(context: CliContext): Command {
     .description("Look up internet addresses and networks in your own data, and manage these data.")
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
-    .helpCommand("help [command]", "print help for a command")
     .addOption(
       new Option("--data-dir <dir>", "data directory of the installation").default(
         defaultDataDir(),
@@ -58,6 +58,28 @@ function pointToHelp(command: Command, path: string): void {
   const what = command.commands.length === 0 ? "arguments and options" : "commands and options";
   command.showHelpAfterError(`(see ${path} --help for ${what})`);
   for (const one of command.commands) pointToHelp(one, `${path} ${one.name()}`);
+}
+
+/** Adds the command `help` to every group. That of commander ignores names of commands that do not exist. */
+function addHelp(group: Command, path: string): void {
+  const commands = [...group.commands];
+  if (commands.length === 0) return;
+  for (const one of commands) addHelp(one, `${path} ${one.name()}`);
+  group
+    .command("help")
+    .description("print help for a command")
+    .argument("[command...]")
+    .helpOption(false)
+    .usage("[command]")
+    .action((names: readonly string[]) => helpOf(group, path, names).help());
+}
+
+function helpOf(group: Command, path: string, names: readonly string[]): Command {
+  const [name, ...others] = names;
+  if (name === undefined) return group;
+  const named = group.commands.find((one) => one.name() === name || one.aliases().includes(name));
+  if (named === undefined) throw new CliError(exitCodes.usage, `unknown command '${name}' (see ${path} --help for commands and options)`);
+  return helpOf(named, `${path} ${name}`, others);
 }
 
 /** An error that names options unknown to all commands of the line: commander does not name them if another option is missing. Null: none. */

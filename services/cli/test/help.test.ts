@@ -50,6 +50,23 @@ test("a wrong command line points to the help and is exit code 2", async () => {
   expect((await run("nowhere", "key")).err).toContain("(Did you mean keys?)");
 });
 
+test("help prints the help of the command that it names, and names a command that does not exist", async () => {
+  for (const path of [[], ["keys"], ["keys", "create"]]) {
+    const { code, out } = await run("nowhere", "help", ...path);
+    expect([code, out]).toEqual([0, (await run("nowhere", ...path, "--help")).out]);
+  }
+  expect((await run("nowhere", "keys", "help", "create")).out).toContain("Usage: netfacts keys create");
+  for (const path of [
+    ["help", "nope"],
+    ["help", "keys", "nope"],
+    ["keys", "help", "nope"],
+  ]) {
+    const { code, out, err } = await run("nowhere", ...path);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toMatch(/^netfacts: unknown command 'nope' \(see netfacts (keys )?--help for commands and options\)\n$/);
+  }
+});
+
 test("an option that is misspelt is named, also where it leaves another one missing", async () => {
   const { code, err } = await run("nowhere", "keys", "create", "--lable", "x");
   expect(code).toBe(2);
