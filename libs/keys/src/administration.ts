@@ -202,7 +202,7 @@ export class Administration {
 
   async #checkPlanOf({ plan }: Pick<KeyPatch, "plan">): Promise<void> {
     if (plan === undefined || plan === defaultPlan || (await this.#store.plans.find(plan)) !== null) return;
-    throw new KeySpecError([specFault("plan", "is not the name of a plan")]);
+    throw new KeySpecError([specFault("plan", "is not the name of a plan", `plan ${JSON.stringify(plan)}`)]);
   }
 
   /** The target of this Idempotency-Key: `target`, or that of an earlier request. */

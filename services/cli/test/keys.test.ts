@@ -91,6 +91,7 @@ describe("create", () => {
     [["--rate", "0"], "rate: must be 1 to"],
     [["--month", "1e3"], "Expected a whole number"],
     [["--test", "--scopes", "admin"], "must not include admin"],
+    [["--plan", "nope"], 'plan "nope": is not the name of a plan; `netfacts plans list` lists all plans'],
     [["--label", ""], "label: must be 1 to 100 characters"],
     [["--colour", "red"], "unknown option '--colour'"],
   ])("refuses %j and makes no key", async (args, message) => {

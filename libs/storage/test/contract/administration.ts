@@ -285,7 +285,7 @@ export function describeAdministration(name: string, factory: StoreFactory): voi
       const keys = administration(await factory.open());
       const withKey = { ...spec, label: "of nf_live_7Q9M3W8K_0123456789ABCDEFGHIJKLMNOPQRSTUV0w9J4a" };
       await expect(keys.createKey(by, withKey)).rejects.toThrow("label: contains the text of a key");
-      await expect(keys.createKey(by, { ...spec, plan: "none" })).rejects.toThrow("plan: is not the name of a plan");
+      await expect(keys.createKey(by, { ...spec, plan: "none" })).rejects.toThrow('plan "none": is not the name of a plan');
       const { key } = await keys.createKey(by, { ...spec, environment: "test" });
       await expect(keys.updateKey(by, key.id, { scopes: ["admin"] })).rejects.toThrow("scopes: must not include admin in a test key");
       await expect(keys.updateKey(by, key.id, { plan: "none", label: "" })).rejects.toThrow(KeySpecError);

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import { type AuditAction, type KeyChange, keysChangedSubject, type PlanChange } from "@netfacts/contracts";
-import { Administration, type ControlChange, KeySpecError, type Operator, type Pepper, readPeppers } from "@netfacts/keys";
+import { Administration, type ControlChange, KeySpecError, type Operator, type Pepper, readPeppers, type SpecFault } from "@netfacts/keys";
 import { ConfigError, readSecretSetting } from "@netfacts/runtime/secret-setting";
 import { mongoUriFault, openSqliteStore, ProfileOverrides, type Store, type StoreError } from "@netfacts/storage";
 import type { Command } from "commander";
@@ -48,10 +48,14 @@ export async function withAdministration<T>(use: StoreUse, work: (administration
       work(new Administration({ store, pepper, changed: (change) => void changes.push(change) }), cliOperator()),
     );
   } catch (error) {
-    throw error instanceof KeySpecError ? new CliError(exitCodes.usage, error.faults, error) : error;
+    throw error instanceof KeySpecError ? new CliError(exitCodes.usage, error.items.map(faultLine), error) : error;
   } finally {
     if (databaseUri() !== "" && changes.length > 0) await tellGateways(changes, use.context);
   }
+}
+
+function faultLine({ field, sentence }: SpecFault): string {
+  return field === "plan" ? `${sentence}; \`netfacts plans list\` lists all plans` : sentence;
 }
 
 /** For overrides of AS profiles, which are audited as changes of this machine's user. Ingest looks for changes itself. */
