@@ -105,7 +105,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
   const meantBy = (url: string) => paths.of(url);
   const pages = pageRoutes(config, log, (page) => onlyForPeople(page, guard, meantBy));
   const routes = [...apiRoutes, ...(pages.length > 0 ? pages : [referenceAtRoot])];
-  for (const { url } of routes) metrics.expectRoute(url);
+  for (const { url, documentedPath = url } of routes) metrics.expectRoute(documentedPath);
   metrics.expectRoute(batchUrl);
   installRoutes(http, routes, guard, meantBy);
   const batches = new Batches({
@@ -172,7 +172,8 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
 function lookupRoutes(deps: LookupDeps): Route[] {
   return lookups.flatMap((lookup) => {
     const handler = lookupHandler(lookup, deps);
-    return lookup.urls.map((url) => ({ url: `/api/v1${url}`, handler }));
+    const documentedPath = `/api/v1${lookup.urls[0]}`;
+    return lookup.urls.map((url) => ({ url: `/api/v1${url}`, documentedPath, handler }));
   });
 }
 

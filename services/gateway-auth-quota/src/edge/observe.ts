@@ -33,7 +33,8 @@ export function requestObserver(log: RequestLog, metrics: GatewayMetrics): Reque
   const isSampled = refusalSampler(log);
   return (request, reply) => {
     // The pattern, not the path: the number of labels must not grow with the requests.
-    const route = request.refusedPath ?? request.routeOptions.url ?? "none";
+    const { url = "none", config } = request.routeOptions;
+    const route = request.refusedPath ?? config.documentedPath ?? url;
     const status = reply.raw.writableEnded ? reply.statusCode : "aborted";
     const elapsedMs = reply.elapsedTime;
     metrics.requests(route, status).inc();

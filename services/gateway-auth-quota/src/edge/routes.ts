@@ -15,6 +15,10 @@ declare module "fastify" {
     /** The path's pattern if the path has routes but none for the method; else null. */
     refusedPath: string | null;
   }
+  interface FastifyContextConfig {
+    /** The route in metrics and logs, if its URL has another form. */
+    documentedPath?: string;
+  }
 }
 
 /** CONNECT never reaches a router. */
@@ -23,6 +27,8 @@ const methods = METHODS.filter((method) => method !== "CONNECT");
 /** A route whose handler makes the whole answer. */
 export interface Route {
   readonly url: string;
+  /** The pattern in metrics and logs, if it is not `url`. */
+  readonly documentedPath?: string;
   readonly handler: RouteHandlerMethod;
 }
 
@@ -37,10 +43,10 @@ export function installRoutes(
   app.decorate("pathMethods", new PathMethods());
   app.decorateRequest("refusedPath", null);
 
-  for (const { url, handler } of routes) {
+  for (const { url, documentedPath = url, handler } of routes) {
     const method = ["GET", "HEAD"];
-    app.route({ method, url, handler });
-    app.pathMethods.add(url, method);
+    app.route({ method, url, handler, config: { documentedPath } });
+    app.pathMethods.add(url, method, documentedPath);
   }
 
   // Refuse here, before the framework judges the body, or the lack of one.
@@ -86,16 +92,22 @@ class PathMethods {
   /** `maxParamLength` is never reached: the length of a URL is limited before. */
   readonly #router = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER, querystringParser: () => ({}) });
 
-  /** @param url  pattern in Fastify's form; add each once. */
-  add(url: string, allowed: readonly string[]): void {
-    this.#router.on("GET", url, unreachable, { url, allowed });
+  /**
+   * @param url             pattern in Fastify's form; add each once.
+   * @param documentedPath  as in `Route`.
+   */
+  add(url: string, allowed: readonly string[], documentedPath = url): void {
+    this.#router.on("GET", url, unreachable, { documentedPath, allowed });
   }
 
   /** The refusal of the request's method, also noting the path in the request; null: the path has this method, or is unknown. */
   faultOf(request: FastifyRequest): ProblemError | null {
-    const store: { readonly url: string; readonly allowed: readonly string[] } | undefined = this.#router.find("GET", request.url)?.store;
+    const store: { readonly documentedPath: string; readonly allowed: readonly string[] } | undefined = this.#router.find(
+      "GET",
+      request.url,
+    )?.store;
     if (store === undefined || store.allowed.includes(request.method)) return null;
-    request.refusedPath = store.url;
+    request.refusedPath = store.documentedPath;
     const detail = `This route supports ${wordList(store.allowed, "and")}.`;
     return new ProblemError("method_not_allowed", { detail, headers: { allow: store.allowed.join(", ") } });
   }

@@ -50,6 +50,24 @@ test("a line tells who asked what by which route, and how it ended", async () =>
   });
 });
 
+test("a prefix whose slash is encoded has the route of the prefix", async () => {
+  const authorization = `Bearer ${await harness.key()}`;
+  for (const [path, route] of [
+    ["/api/v1/prefix/193.0.0.0%2F21", "/api/v1/prefix/:network/:length"],
+    ["/api/v1/changes/193.0.0.0%2F21", "/api/v1/changes/:network/:length"],
+  ] as const) {
+    for (const [method, id] of [
+      ["GET", `get ${route}`],
+      ["DELETE", `delete ${route}`],
+    ] as const) {
+      const requestId = id.replaceAll(/[^a-z]/g, "-");
+      await harness.request(method, path, { authorization, "x-request-id": requestId });
+      expect(lineOf(requestId)).toMatchObject({ route });
+    }
+  }
+  expect(await harness.registry.text()).not.toContain("^");
+});
+
 test("a refused request has its line too, whoever refused it", async () => {
   await harness.request("GET", "/api/v1/me", { "x-request-id": "line-2" });
   expect(lineOf("line-2")).toMatchObject({ status: 401, code: "missing_api_key", route: "/api/v1/me" });
