@@ -44,6 +44,15 @@ export interface ListenerOptions {
 /** Interval at which Node looks for connections that exceed a time limit: at most a fifth of this limit. */
 const timeoutCheckMs = (boundMs: number) => Math.min(5_000, Math.ceil(boundMs / 5));
 
+/** The path and query of a request target, which may be a whole URL (RFC 9112 §3.2.2), as clients send it to proxies. */
+function originForm(target: string): string {
+  if (target.startsWith("/")) return target;
+  const origin = /^https?:\/\/[^/?#]*/i.exec(target)?.[0];
+  if (origin === undefined) return target;
+  const rest = target.slice(origin.length);
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}
+
 /**
  * Makes a listener without routes. It answers problems, writes the log, and gives each request its id and the address of its client.
  *
@@ -62,6 +71,7 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
     // `trusted-proxies.ts` reads the address of the client.
     trustProxy: false,
     requestIdHeader: false,
+    rewriteUrl: ({ url = "/" }) => originForm(url),
     genReqId: ({ headers }) => requestIdOf(headers["x-request-id"], clock.now()),
     // GET routes answer HEAD themselves. While the gateway stops, requests are refused with our own problem.
     exposeHeadRoutes: false,

@@ -79,6 +79,15 @@ function faultOf({ url, raw, headers }: FastifyRequest, urlBytesMax: number): Pr
   // It is not certain which caller asks.
   if (headers.authorization !== undefined && hasTwo(raw.rawHeaders, "authorization"))
     return new ProblemError("bad_request", { detail: "The request has more than one Authorization header.", headers: ending });
+  // It is not certain how the body is meant.
+  if (headers["content-type"] !== undefined && hasTwo(raw.rawHeaders, "content-type"))
+    return new ProblemError("bad_request", { detail: "The request has more than one Content-Type header.", headers: ending });
+  // Node's parser accepts other codings before the last one, and leaves them to us (RFC 9112 §6.1).
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") {
+    const detail = "The only supported Transfer-Encoding is chunked. State the compression of a body in Content-Encoding.";
+    return new ProblemError("bad_request", { detail, headers: ending });
+  }
   const at = url.indexOf("?");
   return at >= 0 && queryHoldsKey(url.slice(at + 1)) ? new ProblemError("key_in_query") : null;
 }

@@ -28,6 +28,9 @@ describe("one refusal, and no answer to what is hidden behind", () => {
     ["a negative length", post("Content-Length: -1", "")],
     ["a length beyond all numbers", post("Content-Length: 99999999999999999999999", "")],
     ["a coding that is not known", post("Transfer-Encoding: xchunked", "0\r\n\r\n")],
+    ["a coding before the chunks", post("Transfer-Encoding: gzip, chunked", "0\r\n\r\n")],
+    ["a coding before the chunks, in a header of its own", post("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", "0\r\n\r\n")],
+    ["two types of one body", post("Content-Type: application/json\r\nContent-Type: text/plain\r\nContent-Length: 0", "")],
     ["chunked, but not last", post("Transfer-Encoding: chunked, identity", "0\r\n\r\n")],
     ["a blank before the colon", post("Transfer-Encoding : chunked", "0\r\n\r\n")],
     ["a vertical tab in the coding", post("Transfer-Encoding: \x0bchunked", "0\r\n\r\n")],
@@ -55,6 +58,14 @@ describe("one refusal, and no answer to what is hidden behind", () => {
     expect(answers[0]?.headers["content-type"]).toMatch(/^application\/problem\+json/);
     expect(JSON.stringify(answers)).not.toContain("hidden");
   });
+});
+
+test("a whole URL as the target is answered as its path", async () => {
+  const answers = async (target: string) => exchange(url, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  for (const target of ["http://x/api/v1/status", "HTTPS://x:8080/api/v1/status?"])
+    expect((await answers(target)).map(({ status }) => status)).toEqual([200]);
+  const [unknown] = await answers("http://x/nope?a=1");
+  expect(JSON.parse(unknown?.body ?? "")).toMatchObject({ code: "route_not_found", instance: "/nope" });
 });
 
 test("a body that no route takes is not read as the next request", async () => {
