@@ -34,7 +34,10 @@ test("imports files once, resumes them, shows what is stored and deletes it", as
   expect((await run(folder, "observations", "delete", "--address", "192.0.2.1")).out).toBe("1 stored lines deleted\n");
   expect(await runJson(folder, "observations", "delete", "--source", "probes")).toEqual({ deleted: 2 });
   expect(await rows("192.0.0.0/16")).toEqual([]);
-  expect((await run(folder, "audit", "--action", "observations.delete")).out).toContain("192.0.2.1/32");
+  expect((await run(folder, "observations", "delete", "--key", "nf_live_7q9m3w8k_…x4Pq")).code).toBe(0);
+  const deletions = (await run(folder, "audit", "--action", "observations.delete")).out;
+  expect(deletions).toContain("192.0.2.1/32");
+  expect(deletions).toContain(" 7Q9M3W8K ");
   expect((await run(folder, "audit", "--action", "observations.upload")).out).toMatch(/cli:.*probes/);
 });
 
@@ -56,10 +59,13 @@ test("imports standard input and pipes, as the same upload as a file", async () 
 });
 
 test("a wrong command line is exit code 2, and a file that cannot be read is refused", async () => {
-  const { code, err } = await run(folder, "observations", "delete", "--source", "a", "--key", "b");
+  const { code, err } = await run(folder, "observations", "delete", "--source", "a", "--key", "7Q9M3W8K");
   expect([code, err]).toEqual([2, "netfacts: give one of --address, --prefix, --source and --key\n"]);
   expect((await run(folder, "observations", "import", "data.bin")).code).toBe(2);
   expect((await run(folder, "observations", "export", "nowhere")).code).toBe(2);
+  expect((await run(folder, "observations", "export", "fe80::1%eth0")).err).toContain("did you mean fe80::1?");
+  // Nothing would be deleted for a text that no key has for its id.
+  expect((await run(folder, "observations", "delete", "--key", "b")).err).toContain("not a key id");
   const other = join(folder, "other.csv");
   writeFileSync(other, "a,b\n");
   expect(await run(folder, "observations", "import", other)).toMatchObject({ code: 1 });

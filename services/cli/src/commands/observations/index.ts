@@ -15,6 +15,7 @@ import { exitCodes } from "../../exit-codes.ts";
 import { signalCodes } from "../../interrupt.ts";
 import { printJson, printLines } from "../../output.ts";
 import { writePieces } from "../../record-text.ts";
+import { keyIdOf } from "../keys/key-id.ts";
 import { inputExitCode, nameOf } from "../mrt/files.ts";
 import { mediaTypes, type ObservationsBackend, type Selection, withBackend } from "./backend.ts";
 
@@ -80,7 +81,7 @@ export const observations: RegisterCommand = (program, context) => {
     .option("--address <address>", "observations that name this address")
     .option("--prefix <prefix>", "observations that name this prefix, or anything inside it")
     .option("--source <name>", "everything of this source")
-    .option("--key <id>", "everything that this key uploaded")
+    .option("--key <id>", "everything that this key uploaded", keyIdOf)
     .addOption(urlOption())
     .action(async ({ url, ...selection }: Selection & ServerOption, command: Command) => {
       if (Object.keys(selection).length !== 1) throw new CliError(exitCodes.usage, "give one of --address, --prefix, --source and --key");
