@@ -7,6 +7,7 @@ export { embeddedIpv4, plainPrefix } from "./embedded.ts";
 export { formatIpv4, parseIpv4 } from "./ipv4.ts";
 export { formatIpv6 } from "./ipv6.ts";
 export { hashBytes, hashPair, hashWords } from "./keyed-hash.ts";
+export { addressMistake, asnMistake, type Mistake, prefixMistake } from "./mistake.ts";
 export {
   comparePrefixes,
   containsAddress,

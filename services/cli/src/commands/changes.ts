@@ -1,6 +1,5 @@
 /** `netfacts changes`: changes of a prefix or an AS between the kept snapshots of a data folder or of services, newest first. */
 
-import { parseAsn, parsePrefix } from "@netfacts/address";
 import { listLimitDefault } from "@netfacts/contracts";
 import { type Change, type ChangeSubject, changeItem, changesOf, changesSubject, finish, snapshotOf } from "@netfacts/records";
 import {
@@ -19,6 +18,7 @@ import { type RegisterCommand, sharedSettings } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { none, printJson, printLines, tableLines } from "../output.ts";
 import { refuse } from "../snapshot-option.ts";
+import { prefixOrAsnArgument } from "../subject-arguments.ts";
 import { natsOption, withSnapshots } from "./snapshot/snapshots.ts";
 
 /** The largest `--limit`. */
@@ -36,7 +36,7 @@ export const changes: RegisterCommand = (program, context) => {
   program
     .command("changes")
     .description("show what changed for a prefix or an AS between the kept snapshots, newest first")
-    .argument("<prefix or AS>", "a prefix such as 193.0.0.0/21, or an AS number such as AS3333", subjectArgument)
+    .argument("<prefix or AS>", "a prefix such as 193.0.0.0/21, or an AS number such as AS3333", prefixOrAsnArgument)
     .addOption(new Option("--limit <n>", `maximum number of changes, up to ${limitMax}`).default(listLimitDefault).argParser(limitArgument))
     .addOption(natsOption())
     .action(async (subject: ChangeSubject, { limit }: { limit: number }, command: Command) => {
@@ -118,14 +118,6 @@ function cellsOf(change: object): string[] {
 
 function flat(value: unknown): unknown[] {
   return typeof value === "object" && value !== null ? [Object.values(value).join("-")] : [value ?? none];
-}
-
-function subjectArgument(text: string): ChangeSubject {
-  const asn = parseAsn(text);
-  if (asn !== null) return { asn };
-  const reading = parsePrefix(text);
-  if (reading.ok) return { prefix: reading.prefix };
-  throw new InvalidArgumentError("Expected a prefix without host bits, such as 193.0.0.0/21, or an AS number, such as AS3333.");
 }
 
 function limitArgument(text: string): number {

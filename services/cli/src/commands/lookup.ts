@@ -1,6 +1,5 @@
 /** `netfacts lookup`: the records of the API, from a snapshot without any service. */
 
-import { formatPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
 import {
   type LookupName,
   listLimitDefault,
@@ -22,6 +21,7 @@ import { loadNamed, loadPast } from "../named-snapshot.ts";
 import { printJson, printLines } from "../output.ts";
 import { recordLines } from "../record-text.ts";
 import { asOfOption, snapshotOption } from "../snapshot-option.ts";
+import { addressArgument, asnArgument, prefixArgument } from "../subject-arguments.ts";
 import { natsOption } from "./snapshot/snapshots.ts";
 
 /** Text in place of the API's request id. */
@@ -164,26 +164,4 @@ export function textArgument(text: string): string {
   const q = searchText(text);
   if (q === null) throw new InvalidArgumentError(`Expected 1 to ${searchCharactersMax} characters.`);
   return q;
-}
-
-function addressArgument(text: string) {
-  const address = parseAddress(text);
-  if (address === null) throw new InvalidArgumentError("Expected an IPv4 or IPv6 address.");
-  return address;
-}
-
-function asnArgument(text: string): number {
-  const asn = parseAsn(text);
-  if (asn === null) throw new InvalidArgumentError("Expected an AS number, such as 3333, AS3333 or 1.10.");
-  return asn;
-}
-
-function prefixArgument(text: string) {
-  const reading = parsePrefix(text);
-  if (reading.ok) return reading.prefix;
-  throw new InvalidArgumentError(
-    reading.fault === "host-bits"
-      ? `has bits set beyond its length; did you mean ${formatPrefix(reading.corrected)}?`
-      : "expected a prefix, such as 193.0.0.0/21 or 2001:db8::/32.",
-  );
 }

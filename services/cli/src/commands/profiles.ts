@@ -1,6 +1,5 @@
 /** `netfacts profiles`: profiles of ASes by sources and operators. */
 
-import { parseAsn } from "@netfacts/address";
 import {
   type MergedField,
   type MergedProfile,
@@ -17,6 +16,7 @@ import { CliError } from "../cli-error.ts";
 import { type CliContext, type RegisterCommand, sharedSettings } from "../context.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { fieldLines, none, printJson, printLines, tableLines, timeText } from "../output.ts";
+import { asnArgument } from "../subject-arguments.ts";
 import { withProfiles, withStore } from "./control-store.ts";
 import { parseCount } from "./keys/key-options.ts";
 
@@ -48,7 +48,7 @@ export const profiles: RegisterCommand = (program, context) => {
     .command("list")
     .description("list profiles, by AS number, with the source of each field")
     .option("--limit <count>", "maximum number of profiles", parseLimit, limitDefault)
-    .option("--after <asn>", "start behind this AS number", parseAsnArgument)
+    .option("--after <asn>", "start behind this AS number", asnArgument)
     .option("--search <text>", "only profiles that contain this text")
     .option("--source <name>", "only profiles that this source says something of; `override`: only those that are overridden")
     .addOption(new Option("--field <name>", "only profiles that have this field").choices(profileFields))
@@ -61,7 +61,7 @@ export const profiles: RegisterCommand = (program, context) => {
   group
     .command("show")
     .description("show the profile of one AS: each field, its source, and what other sources say")
-    .argument("<asn>", "AS3333, 3333 or 1.10", parseAsnArgument)
+    .argument("<asn>", "AS3333, 3333 or 1.10", asnArgument)
     .action(async (asn: number, _options, command) => {
       const record = await withStore({ command, context, create: false }, (store) => mergedProfile(store, asn));
       if (record === null) throw new CliError(exitCodes.notFound, `no source and no override describes AS${asn}`);
@@ -72,7 +72,7 @@ export const profiles: RegisterCommand = (program, context) => {
     .description(
       "replace the override of one AS; a value of - means that there is none, and fields that are not given stay as the sources have them",
     )
-    .argument("<asn>", "AS3333, 3333 or 1.10", parseAsnArgument)
+    .argument("<asn>", "AS3333, 3333 or 1.10", asnArgument)
     .option("--name <text>", "name of the AS")
     .option("--organisation <text>", "organisation that runs it")
     .option("--website <url>", "http or https URL")
@@ -87,7 +87,7 @@ export const profiles: RegisterCommand = (program, context) => {
   group
     .command("delete")
     .description("delete the override of one AS: what the sources say applies again")
-    .argument("<asn>", "AS3333, 3333 or 1.10", parseAsnArgument)
+    .argument("<asn>", "AS3333, 3333 or 1.10", asnArgument)
     .action(async (asn: number, _options, command) => {
       const deleted = await withProfiles({ command, context, create: false }, (overrides, by) => overrides.delete(by, asn));
       if (!deleted) throw overrideNotFound(asn);
@@ -105,12 +105,6 @@ function overrideOf({ name, organisation, website, networkType }: OverrideOption
     ...(website !== undefined && { website: said(website) }),
     ...(types !== undefined && { network_types: types }),
   };
-}
-
-function parseAsnArgument(text: string): number {
-  const asn = parseAsn(text);
-  if (asn === null) throw new InvalidArgumentError("Expected an AS number, such as AS3333.");
-  return asn;
 }
 
 function parseLimit(text: string): number {

@@ -1,6 +1,18 @@
 /** Reads a question from path and query, and collects all its faults before it refuses. */
 
-import { type Address, formatPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import {
+  type Address,
+  addressMistake,
+  asnMistake,
+  formatPrefix,
+  hostPrefix,
+  type Mistake,
+  type Prefix,
+  parseAddress,
+  parseAsn,
+  parsePrefix,
+  prefixMistake,
+} from "@netfacts/address";
 import {
   listLimitDefault,
   listLimitMax,
@@ -14,7 +26,6 @@ import {
 } from "@netfacts/contracts";
 import { quoteValue } from "../edge/echo.ts";
 import { wordList } from "../edge/word-list.ts";
-import { addressMistake, asnMistake, changesMistake, type Mistake, prefixMistake } from "./mistake.ts";
 
 interface Fault extends ProblemItem {
   /** The sentence of the problem where this is the only fault. */
@@ -101,7 +112,13 @@ export class QuestionReader {
     const text = this.#path.asn ?? "";
     const asn = parseAsn(text);
     if (asn !== null) return asn;
-    this.#unread("path.asn", "invalid_asn", text, "is neither an AS number nor a prefix", changesMistake(text));
+    const what = "is neither an AS number nor a prefix";
+    const address = parseAddress(text);
+    if (address === null) this.#unread("path.asn", "invalid_asn", text, what, asnMistake(text));
+    else {
+      const suggestion = `/api/v1/changes/${formatPrefix(hostPrefix(address))}`;
+      this.#unread("path.asn", "invalid_asn", text, what, { reason: "it is an IP address; a prefix has a length", suggestion });
+    }
     return 0;
   }
 
@@ -252,11 +269,12 @@ export class QuestionReader {
     return { ...noAddress, length: 0 };
   }
 
-  #unread(location: string, code: ProblemCode, text: string, what: string, { reason, suggestion }: Mistake): void {
+  #unread(location: string, code: ProblemCode, text: string, what: string, { reason, suggestion, kind }: Mistake): void {
     const message = reason === null ? what : `${what}: ${reason}`;
+    const detail = `"${quoteValue(text)}" ${message}.`;
+    if (kind === undefined) this.#add(location, code, message, suggestion, detail);
     // A parameter beside others cannot be replaced by the path of a route.
-    const isUsable = suggestion === null || location.startsWith("path.") || !suggestion.startsWith("/");
-    this.#add(location, code, message, isUsable ? suggestion : null, `"${quoteValue(text)}" ${message}.`);
+    else this.#add(location, code, message, location.startsWith("path.") ? `${routeOf[kind]}/${suggestion}` : null, detail);
   }
 
   #unknownParameter(name: string): void {
@@ -274,6 +292,13 @@ export class QuestionReader {
     this.#faults.push({ location, code, message, ...(suggestion === null ? {} : { suggestion }), detail });
   }
 }
+
+/** Where a text of another kind than expected can be asked for. */
+const routeOf: Readonly<Record<NonNullable<Mistake["kind"]>, string>> = {
+  address: "/api/v1/ip",
+  prefix: "/api/v1/prefix",
+  asn: "/api/v1/asn",
+};
 
 /** They stand for a value that could not be read until `finish` refuses. */
 const noText = "-";

@@ -62,8 +62,9 @@ export class WhoisConnection {
   async #serve(line: string): Promise<void> {
     if (line.length > lineBytesMax) return void this.#put(tooLong(1));
     const query = readQuery(line);
+    if (query.kind === "unknown") return void this.#put(noMatch(1, query.meant));
     if (query.kind === "bulk") return this.#serveBulk();
-    if (query.kind !== "one") return void this.#put(query.kind === "help" ? helpText : noMatch(1));
+    if (query.kind === "help") return void this.#put(helpText);
     const { target, format } = query;
     const waitMs = this.#service.take(query.target);
     if (waitMs !== null) return void this.#put(`Error: too many requests; try again in ${Math.ceil(waitMs / 1_000)} s.\n`);
@@ -90,7 +91,7 @@ export class WhoisConnection {
       if (read.kind === "format") {
         if (read.format.header && !format.header) isTitled = false;
         format = read.format;
-      } else if (read.kind === "unknown") this.#put(noMatch(number));
+      } else if (read.kind === "unknown") this.#put(noMatch(number, read.meant));
       else if (read.kind === "target") {
         askedAt = performance.now();
         if (format.header && !isTitled) this.#put(titleLine(format, read.target.kind));
@@ -138,8 +139,9 @@ export class WhoisConnection {
   }
 }
 
-function noMatch(line: number): string {
-  return `Error: no ASN or IP match on line ${line}.\n`;
+/** The sentence of Team Cymru's server, which clients know, and what was probably meant. */
+function noMatch(line: number, meant: string | null): string {
+  return `Error: no ASN or IP match on line ${line}.${meant === null ? "" : ` Did you mean ${meant}?`}\n`;
 }
 
 function tooLong(line: number): string {

@@ -1,6 +1,15 @@
 /** Reads lines of whois clients (RFC 3912): addresses, prefixes and AS numbers, with the flags and bulk words of Team Cymru's server. */
 
-import { type Address, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import {
+  type Address,
+  addressMistake,
+  asnMistake,
+  type Prefix,
+  parseAddress,
+  parseAsn,
+  parsePrefix,
+  prefixMistake,
+} from "@netfacts/address";
 
 /** The columns of an answer and their form. */
 export interface WhoisFormat {
@@ -64,10 +73,18 @@ export type WhoisTarget =
   | { readonly kind: "prefix"; readonly prefix: Prefix }
   | { readonly kind: "asn"; readonly asn: number };
 
-/** The request in a client's first line. `unknown`: the line is not a valid request. */
+/** A line that names nothing that can be looked up, and the text that was meant, if that is clear. */
+interface UnknownLine {
+  readonly kind: "unknown";
+  readonly meant: string | null;
+}
+
+/** The request in a client's first line. */
 export type WhoisQuery =
   | { readonly kind: "one"; readonly format: WhoisFormat; readonly target: WhoisTarget }
-  | { readonly kind: "bulk" | "help" | "unknown" };
+  | { readonly kind: "bulk" }
+  | { readonly kind: "help" }
+  | UnknownLine;
 
 /** Reads the first line of a client, without its end. */
 export function readQuery(line: string): WhoisQuery {
@@ -82,17 +99,18 @@ export function readQuery(line: string): WhoisQuery {
     else {
       // The rest of the line is a comment, such as the time at which the address was seen.
       const target = readTarget(word);
-      return target === null ? { kind: "unknown" } : { kind: "one", format, target };
+      return target === null ? unknownLine(word) : { kind: "one", format, target };
     }
   }
-  return { kind: "unknown" };
+  return { kind: "unknown", meant: null };
 }
 
 /** A line of a bulk: a change of the format, a resource, or the end. */
 export type BulkLine =
   | { readonly kind: "format"; readonly format: WhoisFormat }
   | { readonly kind: "target"; readonly target: WhoisTarget }
-  | { readonly kind: "end" | "empty" | "unknown" };
+  | { readonly kind: "end" | "empty" }
+  | UnknownLine;
 
 /** Reads a line of a bulk. Text after the resource is a comment; some clients send a date there. */
 export function readBulkLine(line: string, format: WhoisFormat): BulkLine {
@@ -102,7 +120,12 @@ export function readBulkLine(line: string, format: WhoisFormat): BulkLine {
   const flag = flags.find((one) => one.word === word.toLowerCase());
   if (flag !== undefined) return { kind: "format", format: { ...format, ...flag.changes } };
   const target = readTarget(word);
-  return target === null ? { kind: "unknown" } : { kind: "target", target };
+  return target === null ? unknownLine(word) : { kind: "target", target };
+}
+
+function unknownLine(word: string): UnknownLine {
+  const mistakeOf = word.includes("/") ? prefixMistake : /^as/i.test(word) ? asnMistake : addressMistake;
+  return { kind: "unknown", meant: mistakeOf(word).suggestion };
 }
 
 /** The format changed by a word of a query line, such as `-v`, `-pc` or `prefix`; null: the word is unknown. */

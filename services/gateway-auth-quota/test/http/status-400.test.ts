@@ -115,6 +115,15 @@ describe("query parameters", () => {
   });
 
   test.each([
+    ["/api/v1/ip/AS3333", "invalid_ip", "/api/v1/asn/AS3333"],
+    ["/api/v1/asn/8.8.8.8", "invalid_asn", "/api/v1/ip/8.8.8.8"],
+    ["/api/v1/asn/193.0.0.0%2F21", "invalid_asn", "/api/v1/prefix/193.0.0.0/21"],
+    ["/api/v1/validity?asn=8.8.8.8&prefix=193.0.0.0/21", "invalid_asn", undefined],
+  ] as const)("%s is meant for another route", async (path, code, suggestion) => {
+    expect(expectProblem(await harness.get(path), code).errors?.map((each) => each.suggestion)).toEqual([suggestion]);
+  });
+
+  test.each([
     ["/api/v1/routing/193.0.6.139?include=upstreams&include=upstreams", expect.stringContaining("each at most once")],
     ["/api/v1/routing/193.0.6.139?include=upstreams&include=", expect.stringContaining("each at most once")],
     ["/api/v1/routing/193.0.6.139?meta=true&meta=true", "appears more than once"],

@@ -67,6 +67,7 @@ test("answers a single request and closes, whoever closes first", async () => {
   expect(await ask(port, "-v AS3333\n")).toMatch(/^AS {6}\| CC \|.*\n3333 {4}\| NL \| ripencc/);
   expect(await ask(port, "help\n")).toContain("Netfacts whois\n");
   expect(await ask(port, "example.net\n")).toBe("Error: no ASN or IP match on line 1.\n");
+  expect(await ask(port, "fe80::1%eth0\n")).toBe("Error: no ASN or IP match on line 1. Did you mean fe80::1?\n");
   expect(await ask(port, "", { end: true })).toBe("");
   expect(await harness.registry.text()).toMatch(/netfacts_whois_requests_total\{[^}]*kind="ip",outcome="answered"[^}]*\} 3/);
 });

@@ -9,6 +9,7 @@ import type { Command } from "commander";
 import { CliError } from "../../cli-error.ts";
 import { type CliContext, sharedSettings } from "../../context.ts";
 import { exitCodes } from "../../exit-codes.ts";
+import { notRead } from "../../subject-arguments.ts";
 import { cliOperator, databaseUri, withStore } from "../control-store.ts";
 
 export interface FileToSend {
@@ -77,7 +78,7 @@ function prefixOf(text: string, isAddress: boolean): Prefix {
   if (address !== null) return hostPrefix(address);
   const reading = isAddress ? null : parsePrefix(text);
   if (reading?.ok === true) return reading.prefix;
-  throw new CliError(exitCodes.usage, `"${text}" is not ${isAddress ? "an IPv4 or IPv6 address" : "a prefix such as 192.0.2.0/24"}`);
+  throw new CliError(exitCodes.usage, `"${text}" is invalid. ${notRead(text, isAddress)}`);
 }
 
 async function refused<T>(work: () => Promise<T>): Promise<T> {

@@ -1,12 +1,17 @@
 /** Why a text is not an address, prefix or AS number, and the text that was meant, if there is only one candidate. */
 
-import { formatAddress, formatIpv4, formatPrefix, hostPrefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import { formatAddress, parseAddress } from "./address.ts";
+import { parseAsn } from "./asn.ts";
+import { formatIpv4 } from "./ipv4.ts";
+import { formatPrefix, parsePrefix } from "./prefix.ts";
 
 export interface Mistake {
   /** Goes on after "is not an IPv4 or IPv6 address" and the like; null where nothing more can be said. */
   readonly reason: string | null;
-  /** Itself a text that is read, or the path of the route that reads the text as it is. */
+  /** A text that is read, as what `kind` says; null where there is none or more than one. */
   readonly suggestion: string | null;
+  /** What the text itself is, if it is not of the kind that was expected. */
+  readonly kind?: "address" | "prefix" | "asn";
 }
 
 /** A longer text is not a misspelling. */
@@ -30,7 +35,7 @@ export function addressMistake(text: string): Mistake {
   if (bracketed) return addressMeant(bracketed[1] ?? "", "brackets and ports are only allowed in URLs");
   const withPort = /^([\d.]+):\d{1,5}$/.exec(text);
   if (withPort) return addressMeant(withPort[1] ?? "", "brackets and ports are only allowed in URLs");
-  if (/^as/i.test(text) && parseAsn(text) !== null) return { reason: "it is an AS number", suggestion: asnPath(text) };
+  if (/^as/i.test(text) && parseAsn(text) !== null) return { reason: "it is an AS number", suggestion: `AS${parseAsn(text)}`, kind: "asn" };
   const octets = octetsOf(text);
   if (octets !== null) return addressMeant(octets, "an address is not written as an integer");
   if (/^[-+]?[0-9]/.test(text) && /^[-+0-9a-fx.]+$/i.test(text)) return because(octetsFault(text.split(".")));
@@ -42,7 +47,7 @@ export function addressMistake(text: string): Mistake {
 export function prefixMistake(text: string): Mistake {
   if (text === "" || text.length > charsMax) return unclear;
   const slash = text.indexOf("/");
-  if (/^as/i.test(text) && parseAsn(text) !== null) return { reason: "it is an AS number", suggestion: asnPath(text) };
+  if (/^as/i.test(text) && parseAsn(text) !== null) return { reason: "it is an AS number", suggestion: `AS${parseAsn(text)}`, kind: "asn" };
   if (slash < 0 || slash === text.length - 1) return because("the prefix length is missing");
   const trimmed = text.trim();
   if (trimmed !== text) return prefixMeant(trimmed, "it has spaces around it");
@@ -59,9 +64,9 @@ export function prefixMistake(text: string): Mistake {
 export function asnMistake(text: string): Mistake {
   if (text.length > charsMax) return unclear;
   const address = parseAddress(text);
-  if (address !== null) return { reason: "it is an IP address", suggestion: `/api/v1/ip/${formatAddress(address)}` };
+  if (address !== null) return { reason: "it is an IP address", suggestion: formatAddress(address), kind: "address" };
   const prefix = parsePrefix(text);
-  if (prefix.ok) return { reason: "it is a prefix", suggestion: `/api/v1/prefix/${formatPrefix(prefix.prefix)}` };
+  if (prefix.ok) return { reason: "it is a prefix", suggestion: formatPrefix(prefix.prefix), kind: "prefix" };
   if (/^\s*[-+]/.test(text)) return because("it has no sign");
   if (/^(as)?(0x[0-9a-f]+|[0-9][0-9.]*e[-+]?[0-9]+)$/i.test(text)) return because("use decimal digits, optionally after AS");
   const bare = /^\s*(?:ASN?)?[\s-]*([\d.]*)\s*$/i.exec(text)?.[1];
@@ -73,18 +78,6 @@ export function asnMistake(text: string): Mistake {
   }
   if (/^\d+$/.test(meant)) return because("the maximum is 4294967295");
   return because("asdot has two parts of 0 to 65535");
-}
-
-/** Why a text names neither an AS nor a prefix; it has no length. */
-export function changesMistake(text: string): Mistake {
-  const address = text.length > charsMax ? null : parseAddress(text);
-  if (address === null) return asnMistake(text);
-  const suggestion = `/api/v1/changes/${formatPrefix(hostPrefix(address))}`;
-  return { reason: "it is an IP address; a prefix has a length", suggestion };
-}
-
-function asnPath(text: string): string {
-  return `/api/v1/asn/AS${parseAsn(text)}`;
 }
 
 /** The octets of an IPv4 address that is written as one number, as some programs do; null for smaller numbers, which mean something else. */

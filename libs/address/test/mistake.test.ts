@@ -1,13 +1,12 @@
 /** Why a text is no address, prefix or AS number, and what was meant. */
 
 import { describe, expect, test } from "@jest/globals";
-import { parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
-import fc from "../../../../test/support/properties.ts";
-import { runs, seed } from "../../../../test/support/runs.ts";
-import { addressMistake, asnMistake, changesMistake, prefixMistake } from "../../src/lookups/mistake.ts";
+import fc from "../../../test/support/properties.ts";
+import { runs, seed } from "../../../test/support/runs.ts";
+import { addressMistake, asnMistake, type Mistake, parseAddress, parseAsn, parsePrefix, prefixMistake } from "../src/index.ts";
 
-/** Text, a part of the reason, the suggestion. */
-type Case = readonly [text: string, reason: string | null, suggestion: string | null];
+/** Text, a part of the reason, the suggestion, and its kind if that is another one than expected. */
+type Case = readonly [text: string, reason: string | null, suggestion: string | null, kind?: Mistake["kind"]];
 
 describe("addresses", () => {
   const cases: readonly Case[] = [
@@ -38,14 +37,14 @@ describe("addresses", () => {
     ["1.5", "four octets", null],
     ["8.8.8.8e0", "decimal", null],
     ["1e3", "four octets", null],
-    ["AS3333", "AS number", "/api/v1/asn/AS3333"],
-    ["as1.10", "AS number", "/api/v1/asn/AS65546"],
+    ["AS3333", "AS number", "AS3333", "asn"],
+    ["as1.10", "AS number", "AS65546", "asn"],
     ["http://8.8.8.8", "URL", null],
     ["www.ripe.net", "host names are not resolved", null],
     ["", null, null],
     ["::g", null, null],
   ];
-  for (const [text, reason, suggestion] of cases) tells(addressMistake, text, reason, suggestion);
+  for (const one of cases) tells(addressMistake, one);
 });
 
 describe("prefixes", () => {
@@ -60,7 +59,7 @@ describe("prefixes", () => {
     ["193.0.0.0/+21", "0 to 32", null],
     ["193.0.0.0/21.0", "0 to 32", null],
     ["193.0.0.0/2e1", "0 to 32", null],
-    ["AS3333", "AS number", "/api/v1/asn/AS3333"],
+    ["AS3333", "AS number", "AS3333", "asn"],
     ["193.0.0.0/021", "leading zeros", "193.0.0.0/21"],
     ["2001:67C::/032", "leading zeros", "2001:67c::/32"],
     ["193.0.0.0/255.255.248.0", "mask", "193.0.0.0/21"],
@@ -72,7 +71,7 @@ describe("prefixes", () => {
     ["193/8", "four octets", null],
     ["", null, null],
   ];
-  for (const [text, reason, suggestion] of cases) tells(prefixMistake, text, reason, suggestion);
+  for (const one of cases) tells(prefixMistake, one);
 });
 
 describe("AS numbers", () => {
@@ -90,22 +89,13 @@ describe("AS numbers", () => {
     ["0x10", "decimal", null],
     ["AS0x10", "decimal", null],
     ["1e3", "decimal", null],
-    ["8.8.8.8", "IP address", "/api/v1/ip/8.8.8.8"],
-    ["2001:DB8::1", "IP address", "/api/v1/ip/2001:db8::1"],
-    ["193.0.0.0/21", "prefix", "/api/v1/prefix/193.0.0.0/21"],
+    ["8.8.8.8", "IP address", "8.8.8.8", "address"],
+    ["2001:DB8::1", "IP address", "2001:db8::1", "address"],
+    ["193.0.0.0/21", "prefix", "193.0.0.0/21", "prefix"],
     ["AS", null, null],
     ["ripe", null, null],
   ];
-  for (const [text, reason, suggestion] of cases) tells(asnMistake, text, reason, suggestion);
-});
-
-describe("what changed", () => {
-  const cases: readonly Case[] = [
-    ["193.0.6.139", "a prefix has a length", "/api/v1/changes/193.0.6.139/32"],
-    ["2001:DB8::1", "a prefix has a length", "/api/v1/changes/2001:db8::1/128"],
-    ["AS03333", "leading zeros", "AS3333"],
-  ];
-  for (const [text, reason, suggestion] of cases) tells(changesMistake, text, reason, suggestion);
+  for (const one of cases) tells(asnMistake, one);
 });
 
 test("whatever is suggested can be asked", () => {
@@ -136,24 +126,24 @@ test("whatever is suggested can be asked", () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
       const text = parts.join("");
-      const [address, prefix, asn] = [addressMistake(text), prefixMistake(text), asnMistake(text)];
-      if (isValue(address.suggestion)) expect(parseAddress(address.suggestion)).not.toBeNull();
-      if (isValue(prefix.suggestion)) expect(parsePrefix(prefix.suggestion)).toMatchObject({ ok: true });
-      if (isValue(asn.suggestion)) expect(parseAsn(asn.suggestion)).not.toBeNull();
+      expectRead(addressMistake(text), "address");
+      expectRead(prefixMistake(text), "prefix");
+      expectRead(asnMistake(text), "asn");
     }),
     { seed: seed(5952), numRuns: runs(5_000) },
   );
 });
 
-/** Not the path of another route. */
-function isValue(suggestion: string | null): suggestion is string {
-  return suggestion !== null && !suggestion.startsWith("/api/v1/");
+function expectRead({ suggestion, kind }: Mistake, expected: NonNullable<Mistake["kind"]>): void {
+  if (suggestion === null) return;
+  const readers = { address: parseAddress, prefix: (text: string) => (parsePrefix(text).ok ? text : null), asn: parseAsn };
+  expect(readers[kind ?? expected](suggestion)).not.toBeNull();
 }
 
-function tells(mistake: typeof addressMistake, text: string, reason: string | null, suggestion: string | null): void {
+function tells(mistake: (text: string) => Mistake, [text, reason, suggestion, kind]: Case): void {
   test(`"${text}": ${reason ?? "no more is known"}${suggestion === null ? "" : `, ${suggestion} is meant`}`, () => {
     const told = mistake(text);
-    expect(told.suggestion).toBe(suggestion);
+    expect([told.suggestion, told.kind]).toEqual([suggestion, kind]);
     if (reason === null) expect(told.reason).toBeNull();
     else expect(told.reason).toContain(reason);
   });
