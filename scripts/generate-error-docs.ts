@@ -24,7 +24,7 @@ ${table(["status", "code", "title"], rows)}
 
 ${sections.join("\n\n")}
 
-# Warnings
+## Warnings
 
 \`meta.warnings[]\` lists what to consider when you use a response. \`detail\` contains the values of that response.
 

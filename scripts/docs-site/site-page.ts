@@ -32,25 +32,25 @@ export function sitePageHtml({ link, title, html, sections }: SitePage, groups: 
 <script type="module" src="${siteBase}search.js"></script>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the page</a>
+<a class="skip" href="#site-content">Skip to the page</a>
 <header>
 <a class="brand" href="${siteBase}">Netfacts documentation</a>
-<div id="search" role="search" hidden>
-<label for="query">Search the documentation</label>
-<input id="query" type="search" autocomplete="off" spellcheck="false" placeholder="Press / to search">
-<div id="found" aria-live="polite"></div>
+<div id="site-search" role="search" hidden>
+<label for="site-query">Search the documentation</label>
+<input id="site-query" type="search" autocomplete="off" spellcheck="false" placeholder="Press / to search">
+<div id="site-found" aria-live="polite"></div>
 </div>
-<nav aria-label="Site"><a href="#contents" class="narrow">Contents</a> <a href="${siteBase}reference">API reference</a> <a href="/">Console</a></nav>
+<nav aria-label="Site"><a href="#site-contents" class="narrow">Contents</a> <a href="${siteBase}reference">API reference</a> <a href="/">Console</a></nav>
 </header>
 <div class="columns">
-<main id="content" tabindex="-1">
+<main id="site-content" tabindex="-1">
 ${html}
 <nav class="around" aria-label="Previous and next page">
 ${neighbour("Previous", pages[at - 1])}${neighbour("Next", pages[at + 1])}
 </nav>
 </main>
 ${outline(sections)}
-<nav id="contents" aria-label="Contents">
+<nav id="site-contents" aria-label="Contents">
 ${groups.map((group) => groupHtml(group, link)).join("\n")}
 </nav>
 </div>
@@ -67,7 +67,7 @@ function outline(sections: PageHtml["sections"]): string {
   const listed = sections.filter(({ level, anchor }) => anchor !== "" && level === 2);
   if (listed.length < outlineMin) return "<div></div>";
   const items = listed.map(({ anchor, title }) => `<li><a href="#${escapeHtml(anchor)}">${escapeHtml(title)}</a></li>`);
-  return `<nav id="outline" aria-label="On this page"><strong>On this page</strong><ul>\n${items.join("\n")}\n</ul></nav>`;
+  return `<nav id="site-outline" aria-label="On this page"><strong>On this page</strong><ul>\n${items.join("\n")}\n</ul></nav>`;
 }
 
 function groupHtml({ text, collapsed, items }: NavigationGroup, link: string): string {

@@ -6,9 +6,9 @@
 import MiniSearch, { type AsPlainObject, type Options } from "minisearch";
 
 const resultsMax = 12;
-const box = document.querySelector<HTMLElement>("#search");
-const query = document.querySelector<HTMLInputElement>("#query");
-const found = document.querySelector<HTMLElement>("#found");
+const box = document.querySelector<HTMLElement>("#site-search");
+const query = document.querySelector<HTMLInputElement>("#site-query");
+const found = document.querySelector<HTMLElement>("#site-found");
 let index: Promise<MiniSearch> | null = null;
 
 async function load(): Promise<MiniSearch> {

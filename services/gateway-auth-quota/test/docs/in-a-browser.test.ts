@@ -109,16 +109,16 @@ inBrowser("the documentation is read and searched by keyboard, in both themes, w
   expect(await page.locator("h1").first().textContent()).toBe("Netfacts");
   await page.keyboard.press("/");
   await page.keyboard.type("expired vrps");
-  const first = page.locator("#found a").first();
+  const first = page.locator("#site-found a").first();
   await first.waitFor();
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/docs\/.+#/);
   await page.keyboard.press("/");
   await page.keyboard.type("nothing has xyzzy");
-  await page.locator("#found", { hasText: "Nothing found." }).waitFor();
+  await page.locator("#site-found", { hasText: "Nothing found." }).waitFor();
   await page.keyboard.press("Escape");
-  expect(await page.locator("#found").textContent()).toBe("");
+  expect(await page.locator("#site-found").textContent()).toBe("");
 
   for (const path of ["/docs/", "/docs/operations/sources", "/docs/api/records/ip", "/docs/decisions/"])
     for (const colorScheme of ["light", "dark"] as const) {

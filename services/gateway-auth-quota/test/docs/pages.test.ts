@@ -61,6 +61,14 @@ test("a link of the documentation to a heading leads to one", async () => {
     }
 });
 
+test("no heading has the id of another part of its page, or of another heading", () => {
+  const site = resolve(import.meta.dirname, "../../../../docs/dist");
+  for (const path of globSync("**/*.html", { cwd: site })) {
+    const ids = [...readFileSync(join(site, path), "utf8").matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect([path, ids.filter((id, at) => ids.indexOf(id) < at)]).toEqual([path, []]);
+  }
+});
+
 test("what is no page of the documentation is a problem", async () => {
   for (const path of [
     "/docs/nothing",
