@@ -99,7 +99,7 @@ export async function buildApp(deps: GatewayDeps): Promise<Gateway> {
     { url: "/api/v1/me", handler: meHandler(guard, limiter, clock) },
     { url: "/api/v1/status", handler: statusHandler(dispatcher, clock, config.STATUS_CACHE_MS) },
     { url: "/flags/:country.svg", handler: flagHandler() },
-    ...docsRoutes("Netfacts", "/docs/api/routes", publicDocument),
+    ...docsRoutes("Netfacts API", "/docs/api/routes", publicDocument),
   ];
   const paths = new PathsMeant([...apiRoutes.map(({ url }) => url), batchUrl]);
   const meantBy = (url: string) => paths.of(url);

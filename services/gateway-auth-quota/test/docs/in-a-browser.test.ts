@@ -135,3 +135,18 @@ inBrowser("a page of the documentation fits a narrow screen", async () => {
   await page.setViewportSize({ width: 320, height: 600 });
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
 });
+
+inBrowser("a page of the documentation is printed in light colours, and nothing of it is cut off", async () => {
+  const { page } = await open("/docs/guides/check-roas");
+  // A sheet of A4 between its margins.
+  await page.setViewportSize({ width: 700, height: 1000 });
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  for (const path of ["/docs/guides/check-roas", "/docs/operations/sources", "/docs/api/errors"]) {
+    await page.goto(url + path);
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(255, 255, 255)");
+    const cut = await page.evaluate(
+      "[...document.querySelectorAll('pre, .wide')].filter((one) => one.scrollWidth > one.clientWidth).length",
+    );
+    expect([path, cut]).toEqual([path, 0]);
+  }
+});

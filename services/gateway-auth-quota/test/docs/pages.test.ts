@@ -61,6 +61,10 @@ test("a link of the documentation to a heading leads to one", async () => {
     }
 });
 
+test("the title of the reference is not that of the console", async () => {
+  expect((await open("/docs/reference")).body).toContain("<title>Netfacts API</title>");
+});
+
 test("no heading has the id of another part of its page, or of another heading", () => {
   const site = resolve(import.meta.dirname, "../../../../docs/dist");
   for (const path of globSync("**/*.html", { cwd: site })) {
