@@ -156,7 +156,11 @@ class SourceFetch {
             cause: error,
             retryAfterMs: asked,
           });
-        if (failures >= triesMax) throw new FetchError(error.fault, `${error.message} (${triesMax} tries)`, { cause: error });
+        if (failures >= triesMax)
+          throw new FetchError(error.fault, `${error.message} (${triesMax} tries)`, {
+            cause: error,
+            ...(asked !== null && { retryAfterMs: asked }),
+          });
         await pause(Math.max(asked ?? 0, backoffMs(failures, random)), signal);
       }
     }

@@ -20,6 +20,7 @@ import { type StoredStock, storedSourceName, withStored } from "../uploads/store
 import { Asking } from "./asking.ts";
 import { differs, isOutdated, planOf, stillTakenBack } from "./plan.ts";
 import { besideOf, markTakenBack, type RunScope, readyFiles } from "./run-scope.ts";
+import type { SourceState } from "./source-state.ts";
 import type { SourceStock } from "./source-stock.ts";
 
 export interface SchedulerDeps {
@@ -234,10 +235,12 @@ export class Scheduler {
   #due(sources: readonly SourceConfig[]): SourceConfig[] {
     const { stock, clock } = this.#deps;
     const now = clock.now();
-    const timed = sources.filter((source) => source.format !== "rtr" && source.format !== storedFormat && !this.#asking.isUnderWay(source));
+    const isTimed = ({ format }: SourceConfig) => format !== "rtr" && format !== storedFormat;
+    // If the clock was set back, none of the times holds.
+    const isPaused = ({ checkedAt, pausedUntil }: SourceState) => (pausedUntil ?? 0) > now && (checkedAt ?? 0) <= now;
+    const timed = sources.filter((source) => isTimed(source) && !this.#asking.isUnderWay(source) && !isPaused(stock.state(source)));
     const dueAt = (source: SourceConfig): number => {
       const { nextAt, checkedAt } = stock.state(source);
-      // The clock was set back, so that none of these times holds.
       if ((checkedAt ?? 0) > now) return 0;
       // A shorter interval takes effect at once.
       return nextAt === null ? 0 : Math.min(nextAt, (checkedAt ?? 0) + source.intervalSeconds * 1_050 + 300_000);

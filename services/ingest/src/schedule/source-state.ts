@@ -30,6 +30,8 @@ export interface SourceState {
   /** Time of the last successful check. */
   readonly succeededAt: number | null;
   readonly nextAt: number | null;
+  /** The server asked not to be contacted before; null: it did not ask. */
+  readonly pausedUntil: number | null;
   /** Failed checks since the last successful one. */
   readonly failures: number;
   /** Fault of the last check; null: it succeeded. */
@@ -45,6 +47,7 @@ const unknownState: SourceState = {
   checkedAt: null,
   succeededAt: null,
   nextAt: null,
+  pausedUntil: null,
   failures: 0,
   error: null,
   refused: [],

@@ -22,7 +22,7 @@ import type { RtrSources } from "../rtr/index.ts";
 import { type SourceConfig, sectionOf, storedFormat } from "../sources/index.ts";
 import { sha256Of } from "../updates/update-files.ts";
 import { type StoredStock, storedFile } from "../uploads/stored-source.ts";
-import { afterFailure, afterSuccess } from "./due.ts";
+import { afterFailure, afterSuccess, pauseMs } from "./due.ts";
 import type { RefusedVersion, SourceState, SourceStates, StateOf } from "./source-state.ts";
 import { UpdateStock } from "./update-stock.ts";
 
@@ -325,22 +325,22 @@ export class SourceStock {
       metrics?.sourceSuccess.set({ source: name }, now / 1_000);
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       metrics?.failuresInARow.set({ source: name }, 0);
-      states.change(source, { checkedAt: now, succeededAt: now, nextAt, failures: 0, error: null });
+      states.change(source, { checkedAt: now, succeededAt: now, nextAt, pausedUntil: null, failures: 0, error: null });
       return null;
     } catch (error) {
       signal.throwIfAborted();
       const { message } = error as Error;
-      const asked = error instanceof FetchError ? error.retryAfterMs : null;
+      const pause = pauseMs(source, error instanceof FetchError ? error.retryAfterMs : null);
       const failures = this.state(source).failures + 1;
       const now = clock.now();
-      const nextAt = now + afterFailure(source, failures, asked, this.#random);
+      const nextAt = now + afterFailure(source, failures, pause, this.#random);
       metrics?.fetches.inc({ source: name, outcome: "failed" });
       metrics?.failuresInARow.set({ source: name }, failures);
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       const fields = { source: name, reason: message, failures, required: source.required, next_try: new Date(nextAt).toISOString() };
       if (failures === 1 || source.fetch !== undefined)
         log.warn(fields, "a source is unavailable; its last good data, if any, remain in use");
-      states.change(source, { checkedAt: now, nextAt, failures, error: message });
+      states.change(source, { checkedAt: now, nextAt, pausedUntil: pause > 0 ? now + pause : null, failures, error: message });
       return error as Error;
     }
   }

@@ -252,6 +252,9 @@ test("429 and 503 are waited for as long as they ask, up to two minutes", async 
     retryAfterMs: 3_600_000,
   });
   expect(server.requests).toHaveLength(5);
+  server.behave((_request, socket) => answer(socket, 503, { "retry-after": 90 }));
+  expect(await failure(place.fetch(`${server.url}/c`, {}, { now }))).toMatchObject({ retryAfterMs: 90_000 });
+  expect(server.requests).toHaveLength(10);
 });
 
 test.each([400, 401, 403, 404, 410, 451])("%d is asked for once", async (status) => {

@@ -9,6 +9,7 @@ import { openSqliteObservations } from "@netfacts/storage";
 import { until } from "../../../../test/support/http.ts";
 import { receive } from "../../src/uploads/receive.ts";
 import { storedNow } from "../../src/uploads/stored-source.ts";
+import { answer } from "../support/hostile-server.ts";
 import { delegatedFile, namesFile, ribFile, vrpFile } from "../support/made-files.ts";
 import { listEverything, objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";
 import { observation } from "../support/uploading.ts";
@@ -90,6 +91,24 @@ test("what is due within moments is asked for along with the rest, and makes one
   expect(await world.look()).toEqual([]);
   world.pass(10_000);
   expect(await world.look()).toEqual(["/ripe", "/ripe.md5"]);
+});
+
+test("a pause that a server asks for is kept although it is longer than the interval, also over a restart", async () => {
+  world.server.behave((_request, socket) => answer(socket, 503, { "retry-after": 6 * 3_600 }));
+  // A file is looked at each minute, and other sources that are due within moments with it.
+  writeFileSync(join(world.folder, "names"), namesFile());
+  world.list(`  - {name: names, section: as_names, format: name-list, location: names}
+  - {name: vrps, section: vrps, format: rpki-client-json, location: "URL/vrps", allow_private: true, interval: 1h}`);
+  expect(await world.look()).toEqual(["/vrps"]);
+  world.pass(2 * hour);
+  expect(await world.look()).toEqual([]);
+  await world.restart();
+  world.pass(4 * hour - 70_000);
+  expect(await world.look()).toEqual([]);
+  world.pass(minute);
+  expect(await world.look()).toEqual([]);
+  world.pass(10_000);
+  expect(await world.look()).toEqual(["/vrps"]);
 });
 
 test("a file that is a pipe is told, not waited for; the other sections are built", async () => {
