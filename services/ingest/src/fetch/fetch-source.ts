@@ -56,6 +56,8 @@ export interface FetchOutcome {
 /** A server that sends nothing for this time is unavailable. */
 const stallMsDefault = 30_000;
 const digestBytesMax = 4_096;
+/** Servers that do not know when a file was written say the first second of Unix time, or one beside it. */
+const knownTimeMsMin = 86_400_000;
 
 type Settled = Required<Omit<FetchContext, "signal" | "onProgress">> & {
   readonly signal: AbortSignal;
@@ -228,7 +230,7 @@ class SourceFetch {
       return this.#unchanged({ ...file, fetchedAt: known.fetchedAt });
     }
     const modified = Date.parse(got.lastModified ?? "");
-    const writtenAt = new Date(Number.isNaN(modified) ? now() : Math.min(modified, now()));
+    const writtenAt = new Date(modified >= knownTimeMsMin ? Math.min(modified, now()) : now());
     await utimes(this.#folder.partialPath, writtenAt, writtenAt);
     await this.#folder.keepPartial(file);
     return { changed: true, file, bytes: this.#bytes, notes: this.#notes };
