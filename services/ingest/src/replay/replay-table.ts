@@ -7,6 +7,8 @@ import { PathTable } from "../assembly/path-table.ts";
 import { PrefixIndex } from "./prefix-index.ts";
 
 const initialRoutes = 1 << 14;
+/** What a record with 2-byte AS numbers has in place of a larger one (RFC 6793 §9). */
+const asTrans = 23456;
 /** Most peers, since their numbers are in a column of 16 bits. */
 const peersMax = 65_535;
 
@@ -21,6 +23,8 @@ export class ReplayTable implements RibSink {
   readonly #paths = new PathTable();
   readonly #peers: Peer[] = [];
   readonly #peerNumbers = new Map<string, number>();
+  /** By address: the peer with an AS number of 4 bytes; null: there are several. */
+  readonly #largePeers = new Map<string, number | null>();
   readonly #routesOfPeer: number[] = [];
   /** Maps the RIB's peer index to the number of the peer. */
   #local: number[] = [];
@@ -72,7 +76,8 @@ export class ReplayTable implements RibSink {
 
   /** The number of a peer; a new one if an update names a peer that the RIB does not have. */
   peerOf(address: Address, asn: number): number {
-    return this.#peerNumber({ address, asn, bgpId: 0 });
+    const behind = asn === asTrans ? this.#behindAsTrans(address) : null;
+    return behind ?? this.#peerNumber({ address, asn, bgpId: 0 });
   }
 
   /** The number of a path, given as segments with 4-byte AS numbers (`encodePath`). */
@@ -156,15 +161,22 @@ export class ReplayTable implements RibSink {
   }
 
   #peerNumber(peer: Peer): number {
-    const { version, w0, w1, w2, w3 } = peer.address;
-    const key = `${version} ${w0} ${w1} ${w2} ${w3} ${peer.asn}`;
+    const address = addressKey(peer.address);
+    const key = `${address} ${peer.asn}`;
     const known = this.#peerNumbers.get(key);
     if (known !== undefined) return known;
     const number = this.#peers.push(peer) - 1;
     if (number >= peersMax) throw new RangeError(`more than ${peersMax} peers`);
     this.#peerNumbers.set(key, number);
+    if (peer.asn > 0xffff) this.#largePeers.set(address, this.#largePeers.has(address) ? null : number);
     this.#routesOfPeer.push(0);
     return number;
+  }
+
+  /** The one peer with this address and an AS number of 4 bytes; undefined or null: there is none, or several, or one whose AS is AS_TRANS. */
+  #behindAsTrans(address: Address): number | null | undefined {
+    const key = addressKey(address);
+    return this.#peerNumbers.has(`${key} ${asTrans}`) ? null : this.#largePeers.get(key);
   }
 
   #firstOf(prefix: number): number {
@@ -224,6 +236,10 @@ export class ReplayTable implements RibSink {
   #roomForPrefix(): void {
     if (this.#prefixes.size > this.#first.length) this.#first = grown(this.#first, new Uint32Array(this.#first.length * 2));
   }
+}
+
+function addressKey({ version, w0, w1, w2, w3 }: Address): string {
+  return `${version} ${w0} ${w1} ${w2} ${w3}`;
 }
 
 function grown<A extends Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(from: A, to: A): A {

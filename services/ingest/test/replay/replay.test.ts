@@ -13,7 +13,7 @@ import { chunksOf } from "../../../../libs/mrt/test/support/dump.ts";
 import { Chance } from "../../../../libs/mrt/test/support/made-records.ts";
 import { peerIndexRecord, ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import { type Replayed, type ReplayOptions, replay } from "../../src/replay/index.ts";
-import { type MadePeer, type MadeUpdate, madeStateChange, madeUpdate } from "../support/made-updates.ts";
+import { type MadePeer, type MadeUpdate, madeShortStateChange, madeStateChange, madeUpdate } from "../support/made-updates.ts";
 import { slowlyReplayed } from "./slow-replay.ts";
 
 // The machine may be busy.
@@ -227,6 +227,19 @@ function randomUpdates(chance: Chance): Buffer {
   });
   return Buffer.concat(records);
 }
+
+test("AS_TRANS in a record with 2-byte AS numbers is the peer at that address, unless it may be another one", async () => {
+  const short = { ...second, asn: 23456 };
+  const lost = (from: Uint8Array) => replayed(from, [madeShortStateChange(short, 6, 1, ribAt + 10)]);
+  const { lines, updates } = await lost(smallRib);
+  expect(lines.filter((line) => line.includes("4200000001"))).toEqual([]);
+  expect(updates).toMatchObject({ sessionsLost: 1, routesLost: 1, newPeers: 0 });
+  for (const asn of [4200000002, 23456]) {
+    const other = { address: second.address, asn };
+    const two = Buffer.concat([peerIndexRecord([...peers, other]), ribRecord("10.0.0.0/8", [{ peer: 1, path: "4200000001 7" }])]);
+    expect((await lost(two)).updates).toMatchObject({ routesLost: 0 });
+  }
+});
 
 test("100 random runs of updates leave the table that the obvious replayer leaves", async () => {
   for (let seed = 1; seed <= 100; seed++) {

@@ -49,12 +49,17 @@ export function madeUpdate(peer: MadePeer, made: MadeUpdate): Buffer {
   return mrtRecord(16, pathId === undefined ? subtype : 9, Buffer.concat([session(peer), message]), at);
 }
 
-function session({ address, asn }: MadePeer): Buffer {
+function session({ address, asn }: MadePeer, number = u32): Buffer {
   const bytes = addressBytes(address);
-  return Buffer.concat([u32(asn), u32(65000), u16(0), u16(bytes.length === 4 ? 1 : 2), bytes, bytes]);
+  return Buffer.concat([number(asn), number(65000), u16(0), u16(bytes.length === 4 ? 1 : 2), bytes, bytes]);
 }
 
 /** States by RFC 4271 §8.2.2: 6 is Established. */
 export function madeStateChange(peer: MadePeer, from: number, to: number, at: number): Buffer {
   return mrtRecord(16, 5, Buffer.concat([session(peer), u16(from), u16(to)]), at);
+}
+
+/** The same in the form with 2-byte AS numbers. */
+export function madeShortStateChange(peer: MadePeer, from: number, to: number, at: number): Buffer {
+  return mrtRecord(16, 0, Buffer.concat([session(peer, u16), u16(from), u16(to)]), at);
 }
