@@ -1,10 +1,10 @@
 /** Readers of AS names: `asn<TAB>name` lists, and the autnums files of potaroo and the RIPE NCC. */
 
-import { parseAsn } from "@netfacts/address";
 import { nameLettersMax, readName } from "./as-profiles.ts";
 import { boundedContent } from "./bounded-content.ts";
 import { isWebError, webError } from "./likeness.ts";
 import { cutLine, forEachLine } from "./lines.ts";
+import { readListedAsn } from "./listed-asn.ts";
 import { ReadableText } from "./readable-text.ts";
 import { printable, type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 
@@ -101,7 +101,7 @@ async function readNames(
 /** Returns text to say what is wrong. */
 function readRecord(parts: ReturnType<SplitLine>): { asn: number; name: string } | string {
   if (typeof parts === "string") return parts;
-  const asn = parseAsn(parts[0]);
+  const asn = readListedAsn(parts[0]);
   if (asn === null) return notNamed;
   const name = readName(parts[1]);
   return name === null ? `the name has control characters or more than ${nameLettersMax} letters` : { asn, name };

@@ -1,8 +1,9 @@
 /** Readers of the lists that operators write: corrections by AS number, and network types of prefixes and AS numbers. */
 
-import { hostPrefix, type Prefix, parseAddress, parseAsn, parsePrefix } from "@netfacts/address";
+import { hostPrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
 import { type NetworkTypeRecord, operatorTypesBasis, statementTypesMax } from "@netfacts/snapshot";
 import { isNetworkType, nameLettersMax, type ProfileRecord, readName, readWebsite } from "./as-profiles.ts";
+import { readListedAsn } from "./listed-asn.ts";
 import { type NamedColumns, readRows } from "./named-columns.ts";
 import type { ReaderReport, SourceContent } from "./reader-report.ts";
 
@@ -28,7 +29,7 @@ export async function readOverridesCsv(content: SourceContent): Promise<{ overri
     mayBeEmpty: true,
   };
   const report = await readRows(content, columns, (row) => {
-    const asn = parseAsn(row.asn ?? "");
+    const asn = readListedAsn(row.asn ?? "");
     if (asn === null) return "asn is not an AS number";
     const name = field(row.name, readName);
     const organisation = field(row.organisation, readName);
@@ -103,7 +104,7 @@ function resourceOf(text: string): { prefix: Prefix } | { asn: number } | string
   if (reading.fault === "host-bits") return "resource has host bits set";
   const address = parseAddress(text);
   if (address !== null) return { prefix: hostPrefix(address) };
-  const asn = parseAsn(text);
+  const asn = readListedAsn(text);
   return asn === null ? "resource is not a prefix, an address or an AS number" : { asn };
 }
 

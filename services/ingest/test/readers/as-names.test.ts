@@ -106,6 +106,16 @@ test("an error message of a web server is no name, though it has the form of one
   expect(message).toBe('made-up:1: is an error message of a web server: "404 page not found"');
 });
 
+test("an AS number that a program wrote as a fraction is not taken for asdot", async () => {
+  const read = await readAll(readNameList, contentOf("13335.0\tCLOUDFLARE\n63.0\tB\n64086.0\tC\n64.1\tD\n", 9, { badRecordsMax: 0.5 }));
+  expect(read.records.map(({ asn, name }) => [asn, name])).toEqual([
+    [63 * 65_536, "B"],
+    [64_086 * 65_536, "C"],
+    [64 * 65_536 + 1, "D"],
+  ]);
+  expect(read.report.skipped).toMatchObject([{ reason: "not an AS number and a name", bad: true, count: 1, examples: [{ line: 1 }] }]);
+});
+
 test("a third column in a list is no part of the name: the line is bad", async () => {
   const { records, report } = await readAll(
     readNameList,

@@ -38,6 +38,7 @@ describe("overrides", () => {
 
   test.each([
     ["x,a,,", "asn is not an AS number"],
+    ["AS13335.0,a,,", "asn is not an AS number"],
     ["1,a,ftp://x,", "website is not an http or https URL"],
     ["1,a,http://,", "website is not an http or https URL"],
     ["1,a,,Two Words", "network_type is not one word of lowercase letters, digits and underscores, or up to 8 of them with blanks between"],

@@ -66,13 +66,19 @@ const isCut = (bytes: Uint8Array) => bytes.length > 0 && bytes[bytes.length - 1]
 
 const isContent = (line: string) => line.trim() !== "" && !line.startsWith("#");
 
+/** No fraction: `13335.0` is none of the numbers that anybody has in asdot. */
+function listedAsn(text: string): number | null {
+  const [high, low] = text.replace(/^as/i, "").split(".");
+  return low === "0" && Number(high) >= 64 && Number(high) <= 64_085 ? null : parseAsn(text);
+}
+
 /** `asn name country`, in the order of first appearance. */
 export function obviousNames(bytes: Uint8Array, kind: "name-list" | "autnums", badMax: number): string[] | undefined {
   const names = new Map<number, string>();
   const good = records(linesSlowly(bytes).filter(isContent), badMax, (line) => {
     const at = kind === "name-list" ? line.indexOf("\t") : line.search(/[ \t]/);
     if (at < 0 || (kind === "autnums" && (!/^(AS)?\d[\d.]*$/.test(line.slice(0, at)) || /[\r\n\u2028\u2029]/.test(line)))) return null;
-    const asn = parseAsn(line.slice(0, at).trim());
+    const asn = listedAsn(line.slice(0, at).trim());
     const name = oneLine(line.slice(at + 1));
     if (asn === null || !isName(name)) return null;
     if (kind === "name-list" && line.slice(at).trim().includes("\t")) return null;
@@ -121,7 +127,7 @@ export function obviousOverrides(bytes: Uint8Array, badMax: number): string[] | 
   return (
     rows &&
     records(rows, badMax, (row) => {
-      const asn = row === null ? null : parseAsn(row.asn ?? "");
+      const asn = row === null ? null : listedAsn(row.asn ?? "");
       if (row === null || asn === null) return null;
       const told: Record<string, unknown> = { asn };
       for (const name of ["name", "organisation", "website", "network_type"]) {
@@ -149,7 +155,7 @@ export function obviousTypes(bytes: Uint8Array, badMax: number): string[] | unde
       const text = row.resource ?? "";
       const reading = parsePrefix(text);
       const address = parseAddress(text);
-      const asn = parseAsn(text);
+      const asn = listedAsn(text);
       const key = reading.ok
         ? formatPrefix(reading.prefix)
         : address !== null
