@@ -218,7 +218,8 @@ function ranks(addresses: readonly Sourced<AddressRecord>[]): Uint32Array {
 
 /**
  * Which of overlapping records wins (docs/design/semantics.md#registration): allocated or assigned before reserved or available; then the newer file;
- * the narrower range; the later date; the registry's name; the record that names a holder. Negative: the first record wins.
+ * the narrower range; the later date; the registry's name; the record that names a holder. Negative: the first record wins. Of equal ones the first
+ * in the order of ranges, files and records wins.
  */
 function precedence(a: Sourced<DelegationRecord>, b: Sourced<DelegationRecord>, sizeDifference: number): number {
   return (

@@ -23,7 +23,7 @@ import {
 } from "@netfacts/snapshot";
 import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
-import { buildAllocations, type DelegatedFile } from "../../src/assembly/allocations.ts";
+import { asnClaims, buildAllocations, type DelegatedFile } from "../../src/assembly/allocations.ts";
 import type { DelegationRecord } from "../../src/readers/delegated.ts";
 
 type AddressRecord = Extract<DelegationRecord, { kind: "ipv4" | "ipv6" }>;
@@ -317,6 +317,24 @@ describe("each rule of precedence", () => {
     expect(
       winner({ asOf: 1, records: [block({ registry: "lacnic" }), block({ registry: "arin" }), block({ registry: "ripencc" })] }),
     ).toMatchObject({ registry: "arin" });
+  });
+
+  test("of equal ones the lower range, then the source that is listed first, then the first record of a file", () => {
+    const [one, other] = [block({ country: "DE", opaqueId: "a" }), block({ country: "FR", opaqueId: "b" })];
+    expect(winner({ asOf: 1, records: [other] }, { asOf: 1, records: [one] })).toMatchObject({ country: "FR" });
+    expect(winner({ asOf: 1, records: [one] }, { asOf: 1, records: [other] })).toMatchObject({ country: "DE" });
+    expect(winner({ asOf: 1, records: [other, one] })).toMatchObject({ country: "FR" });
+    expect(winner({ asOf: 1, records: [block({ country: "FR" }, 8)] }, { asOf: 1, records: [block({ country: "DE" })] })).toMatchObject({
+      country: "DE",
+    });
+    const asn = (country: string, start: number): DelegationRecord => ({ ...base, kind: "asn", country, start, end: start + 9 });
+    const claims = [
+      ...asnClaims([
+        { asOf: 1, records: [asn("FR", 5)] },
+        { asOf: 1, records: [asn("DE", 1), asn("NL", 1)] },
+      ]),
+    ];
+    expect(claims.find(({ asn }) => asn === 7)?.claims.map(({ record }) => record.country)).toEqual(["DE", "NL", "FR"]);
   });
 });
 
