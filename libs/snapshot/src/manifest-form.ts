@@ -28,6 +28,8 @@ const SourceEntry = Type.Object({
   as_of_before: Type.Optional(Type.String({ pattern: wholeTimestamp })),
   /** The last data time that a file of the source itself stated: `as_of`, or that of an earlier version. Null: no file did. Absent: not known. */
   as_of_told: Type.Optional(nullableTimestamp),
+  /** For a table: the BGP identifier of its collector; for a source that failed, that of the last good version. Absent: the table has none. */
+  bgp_id: Type.Optional(Type.String()),
   /** Records of each kind; for a source that failed, those of the last good version. Absent: its kinds are not counted. */
   kinds: Type.Optional(Type.Record(Type.String(), Type.Integer({ minimum: 0 }))),
 });

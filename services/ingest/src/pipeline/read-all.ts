@@ -11,6 +11,7 @@ import { haveAspasEnded } from "./ended-aspas.ts";
 import { asOfBefore, dateOf, olderText, type SourceDate, toldBefore } from "./future-date.ts";
 import { inFileOrder, isRibSource, type ListedSource, type TableSource } from "./listed-sources.ts";
 import type { StoredFile } from "./open-source.ts";
+import { bgpIdBefore, bgpIdOf, otherCollectorText } from "./other-collector.ts";
 import { DataGivenUpError, readRtrSource } from "./read-rtr.ts";
 import { readSource, type SourceReading } from "./read-source.ts";
 import { readStored } from "./read-stored.ts";
@@ -49,6 +50,8 @@ interface ReadListed {
   readonly date: SourceDate;
   /** Note on a source that was left out, because another one has the same content; null: it was not. */
   readonly same: string | null;
+  /** BGP identifier of the collector of a RIB; null where there is none. */
+  readonly bgpId: string | null;
   /** Of a RIB; null where it has none. */
   readonly updates: ReadUpdates | null;
 }
@@ -82,10 +85,12 @@ export async function readAll(run: Run): Promise<ReadSources> {
     const kinds = kindsBefore(source, previous);
     const entry = sourceEntry(source, { sha256: "", as_of: null, accepted: 0, skipped: 0, error, ...(kinds !== null && { kinds }) });
     const asOf = asOfBefore(source, previous);
+    const bgpId = bgpIdBefore(source, previous);
     sources[sectionOf(source)]?.entries.push({
       ...entry,
       ...(before !== null && { accepted_before: before }),
       ...(asOf !== null && { as_of_before: asOf }),
+      ...(bgpId !== null && { bgp_id: bgpId }),
       as_of_told: toldBefore(source, previous),
     });
   }
@@ -181,7 +186,7 @@ async function succeeds(work: () => Promise<void>): Promise<boolean> {
 
 /** @param newer  why the newest version cannot be used, if this is the last good one; null: this is the newest. */
 async function readListed(run: Run, found: Found, source: ListedSource, newer: Error | null): Promise<void> {
-  const { report, stored, side, updates, date, same } = await readInto(run, found, source, newer === null);
+  const { report, stored, side, updates, date, same, bgpId } = await readInto(run, found, source, newer === null);
   const { asOf, isTold, warning } = date;
   run.report.sources.push(sourceReport(source, report, stored, asOf, newer));
   const own = { section: source.section, accepted: report.accepted, skipped: report.read - report.accepted };
@@ -193,7 +198,7 @@ async function readListed(run: Run, found: Found, source: ListedSource, newer: E
     const isEarlier = newer !== null || source.fetched?.isEarlier === true;
     const error = [isEarlier ? earlierText : null, warning ?? same].filter((text) => text !== null).join("; ") || null;
     const kinds = name === source.section && report.kinds !== undefined ? { kinds: { ...report.kinds } } : {};
-    const told = { as_of_told: isTold ? asOf : toldBefore(source, run.previous) };
+    const told = { as_of_told: isTold ? asOf : toldBefore(source, run.previous), ...(bgpId !== null && { bgp_id: bgpId }) };
     const entry = sourceEntry(source, { sha256: stored.sha256, as_of: asOf, accepted, skipped, error, ...told, ...kinds });
     section.entries.push(error === null ? entry : { ...entry, accepted_before: accepted });
   }
@@ -211,9 +216,12 @@ async function readInto(
     const rib = await run.ribReaders.read(source);
     const date = checkedDate(run, source, rib.report, isNewest);
     refuseShrunk(run, source, rib.report);
+    const bgpId = bgpIdOf(rib.table.collectorId);
+    const other = isNewest ? otherCollectorText(bgpId, bgpIdBefore(source, run.previous)) : null;
+    if (other !== null) rib.report.notes.push(other);
     const same = await sameContent(run, contents, { source, ...rib });
     if (same === null) ribs.set(source.name, rib);
-    return { ...rib, date, same };
+    return { ...rib, date, same, bgpId };
   }
   const { report, add, stored: storedOf, side } = await readTable(run, source, tables);
   const date = checkedDate(run, source, report, isNewest);
@@ -221,7 +229,7 @@ async function readInto(
   const stored = storedOf();
   const same = await sameContent(run, contents, { source, report, stored });
   if (same === null) add(source.name);
-  return { report, stored, side, updates: null, date, same };
+  return { report, stored, side, updates: null, date, same, bgpId: null };
 }
 
 function readTable(run: Run, source: TableSource, tables: TableInputs): Promise<SourceReading> {

@@ -61,6 +61,27 @@ describe("several collectors", () => {
     expect(snapshots[1]?.id).toBe(first.id);
   });
 
+  test("a table of another collector is read, and the report says so", async () => {
+    const of = (bgpId: number, prefixes: number) => {
+      const rib = ribFile(prefixes);
+      rib.writeUInt32BE(bgpId, 12);
+      return rib;
+    };
+    await atWork(async (place) => {
+      const notesOf = async (rib: Buffer) => {
+        await place.write("rrc00", rib);
+        return (await run(place, settings + source("rrc00"), inline)).sources[0]?.notes.filter((note) => note.includes("identifier"));
+      };
+      expect(await notesOf(of(0xc0000201, 20))).toEqual([]);
+      expect(await notesOf(of(0xc0000201, 21))).toEqual([]);
+      expect(await notesOf(of(0xc6336407, 22))).toEqual([
+        "the BGP identifier of its collector is 198.51.100.7; that of the last import was 192.0.2.1: check that location is the right one",
+      ]);
+      expect((await manifestOf(place)).sections.routes?.sources[0]?.bgp_id).toBe("198.51.100.7");
+      expect(await notesOf(ribFile(23))).toEqual([]);
+    });
+  });
+
   test("are reported in the order of the file, and their progress as one", async () => {
     await atCollectors(async (place) => {
       const events: ProgressEvent[] = [];
