@@ -17,6 +17,7 @@ import { type Downloaded, download } from "./download.ts";
 import { DownloadFolder, type FetchedFile, pathOf, urlDigestOf } from "./download-folder.ts";
 import { connectionError, FetchError } from "./fetch-error.ts";
 import { abortError, type GetTarget, httpGet } from "./http-get.ts";
+import { md5In } from "./md5-text.ts";
 import { backoffMs, retryAfterMsMax, triesMax } from "./retry.ts";
 
 /** The context that all fetches of a process share. */
@@ -263,7 +264,6 @@ class SourceFetch {
   }
 }
 
-/** Reads 32 hexadecimal digits anywhere: some write `MD5 (file) = digest`, some `digest file`. */
 async function digestBeside(request: GetTarget, userAgent: string): Promise<string> {
   const url = new URL(request.url);
   url.pathname += ".md5";
@@ -283,8 +283,8 @@ async function digestBeside(request: GetTarget, userAgent: string): Promise<stri
       text += chunk.toString("latin1");
       if (text.length > digestBytesMax) throw new FetchError("refused", `${where}: is not a digest`);
     }
-    const digest = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text)?.[0].toLowerCase();
-    if (digest === undefined) throw new FetchError("refused", `${where}: is not a digest`);
+    const digest = md5In(text);
+    if (digest === null) throw new FetchError("refused", `${where}: is not a digest`);
     return digest;
   } catch (error) {
     throw connectionError(error as Error, where);

@@ -4,11 +4,11 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { openContent, systemReason } from "@netfacts/content";
+import { md5In } from "../fetch/md5-text.ts";
 import { SourceError } from "../readers/reader-report.ts";
 
 /**
- * Compares a file with the digest in `<file>.md5`, where there is one: 32 hexadecimal digits wherever they stand, as some write
- * `MD5 (file) = digest` and others `digest  file`. The digest may be that of the file as it is stored or of its unpacked content.
+ * Compares a file with the digest in `<file>.md5` (`md5In`), where there is one. The digest may be that of the file as it is stored or of its unpacked content.
  *
  * Throws `SourceError` where it differs, or where that file holds no digest. Cost: the file is read once or twice.
  */
@@ -22,8 +22,8 @@ export async function checkMd5Beside(location: string): Promise<void> {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return;
     throw new SourceError(file, null, `cannot be read: ${systemReason(cause)}`, { cause });
   }
-  const told = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text)?.[0]?.toLowerCase();
-  if (told === undefined) throw new SourceError(file, { line: 1 }, "has no MD5 digest (32 hexadecimal digits)");
+  const told = md5In(text);
+  if (told === null) throw new SourceError(file, { line: 1 }, "has no MD5 digest (32 hexadecimal digits)");
   try {
     if ((await md5Of(createReadStream(location))) === told || (await md5Of(openContent(location).stream)) === told) return;
   } catch {

@@ -69,8 +69,12 @@ test("where there is none, a file without it is taken with a note, and one that 
   expect(error.message).toBe(`${server.url}/delegated.md5: the server returned status 404`);
 });
 
-test("a page in its place is none", async () => {
-  serve(() => `<html>${"x".repeat(5_000)}</html>`);
+test.each([
+  ["long page", `<html>${"x".repeat(5_000)}</html>`],
+  ["page with digits", `\n<!doctype html><script src="/app.${"0".repeat(32)}.js"></script>`],
+  ["JSON document", `{"request": "${"0".repeat(32)}"}`],
+])("a %s in its place is none", async (_what, text) => {
+  serve(() => text);
   const { notes } = await place.fetch(`${server.url}/delegated`, { md5: "if-present" });
   expect(notes).toEqual([`digest not checked: ${server.url}/delegated.md5: is not a digest`]);
 });
