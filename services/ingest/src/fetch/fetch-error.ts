@@ -51,6 +51,8 @@ export function connectionError(error: Error, where: string): FetchError {
   if (words !== undefined) return new FetchError("away", `${where}: ${words} (${code})`, { cause: error });
   if (code.startsWith("HPE_"))
     return new FetchError("away", `${where}: what the server sends is not HTTP, or its headers are too long`, { cause: error });
+  const certificate = certificateFaults[code];
+  if (certificate !== undefined) return new FetchError("forbidden", `${where}: ${certificate} (${code})`, { cause: error });
   // OpenSSL's verdicts on certificates: another try gets the same.
   if (/CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS/.test(code))
     return new FetchError(
@@ -74,6 +76,13 @@ const wordsOf: Readonly<Record<string, string>> = {
   ENETUNREACH: "the network is unreachable",
   ENOTFOUND: "the name does not resolve",
   EAI_AGAIN: "the name does not resolve at the moment",
+};
+
+/** Faults of certificates that no further authority mends. */
+const certificateFaults: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: "the certificate is not trusted: it has expired, or the clock of this machine is wrong",
+  CERT_NOT_YET_VALID: "the certificate is not trusted: it is not valid yet, or the clock of this machine is wrong",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the certificate is not trusted: it is for another name",
 };
 
 export function diskError(error: unknown, doing: string): FetchError {

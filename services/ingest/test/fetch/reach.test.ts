@@ -300,8 +300,19 @@ describe("over TLS", () => {
   test("a certificate for another name is not", async () => {
     const url = `https://files.example:${secure.port}/a`;
     const error = await failure(place.fetch(url, { caFile: authority }, { resolve: at("127.0.0.1") }));
-    expect(error.message).toContain("(ERR_TLS_CERT_ALTNAME_INVALID)");
+    expect(error.message).toContain("the certificate is not trusted: it is for another name (ERR_TLS_CERT_ALTNAME_INVALID)");
+    expect(error.message).not.toContain("ca_file");
     expect(secure.requests).toHaveLength(0);
+  });
+
+  test("a certificate that has expired is named as such, and no authority is asked for", async () => {
+    const made = makeCertificate("127.0.0.1", Date.now() - 86_400_000);
+    const old = await startHostileServer((_request, socket) => answer(socket, 200, {}, "content"), { tls: made });
+    writeFileSync(authority, made.cert);
+    const { message } = await failure(place.fetch(`${old.url}/a`, { caFile: authority })).finally(() => old.stop());
+    expect(message).toBe(
+      `${old.url}/a: the certificate is not trusted: it has expired, or the clock of this machine is wrong (CERT_HAS_EXPIRED)`,
+    );
   });
 
   test("a redirect to plain http is not followed, unless that is allowed", async () => {

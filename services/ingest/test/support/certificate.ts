@@ -8,12 +8,11 @@ export interface Certificate {
   readonly cert: string;
 }
 
-/** For one name or IPv4 address, valid from yesterday to tomorrow. */
-export function makeCertificate(name: string): Certificate {
+/** For one name or IPv4 address, valid since two days and until tomorrow, or until another time. */
+export function makeCertificate(name: string, until = Date.now() + 86_400_000): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const algorithm = sequence(oid("2a8648ce3d040302"));
   const subject = sequence(der(0x31, sequence(oid("550403"), der(0x0c, Buffer.from(name)))));
-  const day = 86_400_000;
   const isAddress = /^[\d.]+$/.test(name);
   const alternative = isAddress ? der(0x87, Buffer.from(name.split(".").map(Number))) : der(0x82, Buffer.from(name));
   const content = sequence(
@@ -21,7 +20,7 @@ export function makeCertificate(name: string): Certificate {
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     subject,
-    sequence(time(Date.now() - day), time(Date.now() + day)),
+    sequence(time(Date.now() - 2 * 86_400_000), time(until)),
     subject,
     publicKey.export({ type: "spki", format: "der" }),
     der(
