@@ -83,6 +83,7 @@ async function readNames(
 
   tally.accepted = names.size;
   tally.judge(file, badRecordsMax, "names", { line: Math.max(1, lines) });
+  refuseNumbers(file, names);
   if (!ended && !mayEndWith(last)) throw cutLine(file, lines);
   const notes = ended ? texts.notes() : ["the last line, a placeholder, has no line break", ...texts.notes()];
   emit(names, sink);
@@ -105,6 +106,13 @@ function readRecord(parts: ReturnType<SplitLine>): { asn: number; name: string }
   if (asn === null) return notNamed;
   const name = readName(parts[1]);
   return name === null ? `the name has control characters or more than ${nameLettersMax} letters` : { asn, name };
+}
+
+/** Two columns of numbers, such as ranks or counts of ASes, have the form of names. */
+function refuseNumbers(file: string, names: ReadonlyMap<number, string>): void {
+  let numbers = 0;
+  for (const name of names.values()) if (/^[\d.,]+$/.test(name)) numbers++;
+  if (numbers > names.size / 2) throw new SourceError(file, null, `${numbers} of ${names.size} names are numbers: it is no list of names`);
 }
 
 function emit(names: ReadonlyMap<number, string>, sink: (record: AsNameRecord) => void): void {

@@ -116,6 +116,11 @@ test("an AS number that a program wrote as a fraction is not taken for asdot", a
   expect(read.report.skipped).toMatchObject([{ reason: "not an AS number and a name", bad: true, count: 1, examples: [{ line: 1 }] }]);
 });
 
+test("a list whose names are mostly numbers is no list of names", async () => {
+  expect((await failureOf(autnums(["3356 49541", "174 30,412", "3333 RIPE"]))).message).toContain("2 of 3 names are numbers");
+  expect((await autnums(["3356 LVLT", "174 174174"])).records).toHaveLength(2);
+});
+
 test("a third column in a list is no part of the name: the line is bad", async () => {
   const { records, report } = await readAll(
     readNameList,

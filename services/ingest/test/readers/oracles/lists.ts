@@ -94,6 +94,8 @@ export function obviousNames(bytes: Uint8Array, kind: "name-list" | "autnums", b
   const last = linesSlowly(bytes).at(-1) ?? "";
   const ends = kind === "autnums" && last.endsWith("-") && [" -", "\t-"].some((begin) => last.slice(0, -1).includes(begin));
   if (good === undefined || (isCut(bytes) && !ends)) return undefined;
+  const numbers = [...names.values()].filter((name) => [...name].every((letter) => "0123456789.,".includes(letter))).length;
+  if (2 * numbers > names.size) return undefined;
   const countries = [...names.values()].filter((name) => /\S, ?[A-Z]{2}$/.test(name)).length;
   return [...names].map(([asn, name]) => {
     const end = countries >= names.size * 0.9 ? /^(.*\S), ?([A-Z]{2})$/.exec(name) : null;
