@@ -154,7 +154,7 @@ class SourceFetch {
         if (partial !== null && partial.bytes > had) failures = 1;
         had = partial?.bytes ?? 0;
         const asked = error.retryAfterMs;
-        if (asked !== null && asked > retryAfterMsMax)
+        if (asked !== null && asked > Math.min(retryAfterMsMax, this.#source.secondsMax * 1_000))
           throw new FetchError("away", `${error.message}; the server asks not to be contacted before ${timestamp(now() + asked)}`, {
             cause: error,
             retryAfterMs: asked,

@@ -11,11 +11,13 @@
 import { createHash } from "node:crypto";
 import { link, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { timestamp } from "@netfacts/contracts";
 import { feedBytesMax, feedReadSecondsMax } from "../readers/feed-entries.ts";
 import type { ReferredFeed } from "../readers/referred-geofeeds.ts";
 import { type SourceConfig, shownUrl } from "../sources/index.ts";
 import { replaceFile, urlDigestOf } from "./download-folder.ts";
 import { type FeedSize, FeedThread } from "./feed-thread.ts";
+import { FetchError } from "./fetch-error.ts";
 import { type FetchContext, type FetchOutcome, fetchSource } from "./fetch-source.ts";
 
 /** Bounds of one refresh: for all geofeeds of a source, for those of each host, and for each geofeed. */
@@ -292,6 +294,8 @@ class Used {
   bytes = 0;
   kept = 0;
   ms = 0;
+  /** The server asked not to be contacted before, in Unix ms. */
+  pausedUntil = 0;
 }
 
 type RoundContext = FetchContext & { readonly signal: AbortSignal; readonly thread: FeedThread };
@@ -339,7 +343,7 @@ class FeedRound {
     if (bound !== null) return { ...feed, error: `was not asked for: ${bound}` };
     const { url } = feed;
     const folder = join(this.#folder, urlDigestOf(url));
-    const checkedAt = this.#context.now?.() ?? Date.now();
+    const checkedAt = this.#now();
     // A version that is not used would take space next to each good one.
     const unused = async (error: string, more: Pick<FeedRecord, "shrunk"> = {}): Promise<FeedRecord> => {
       await rm(folder, { recursive: true, force: true });
@@ -380,6 +384,9 @@ class FeedRound {
     try {
       const source = { name: urlDigestOf(url), bytesMax, secondsMax, fetch: { url, ...feedSettings } };
       return await fetchSource(source, { stallMs, ...context, downloads: this.#folder, onProgress });
+    } catch (error) {
+      if (error instanceof FetchError) host.pausedUntil = this.#now() + (error.retryAfterMs ?? 0);
+      throw error;
     } finally {
       host.bytes += received;
       this.#all.bytes += received;
@@ -401,13 +408,18 @@ class FeedRound {
     return answer.ok ? answer.value : answer.message;
   }
 
-  /** The bound that is reached; null: none is. */
+  #now(): number {
+    return this.#context.now?.() ?? Date.now();
+  }
+
+  /** The bound that is reached, or the pause that the server asked for; null: none is. */
   #boundMet(host: Used): string | null {
     const { feedsMax, hostFeedsMax, bytesMax, hostBytesMax, secondsMax, hostSecondsMax } = this.#bounds;
     if (this.#all.feeds >= feedsMax) return `a source has at most ${feedsMax} geofeeds`;
     if (host.feeds >= hostFeedsMax) return `a host has at most ${hostFeedsMax} geofeeds`;
     if (Math.max(this.#all.bytes, this.#all.kept) >= bytesMax) return `the geofeeds of a source have at most ${bytesMax} bytes`;
     if (Math.max(host.bytes, host.kept) >= hostBytesMax) return `the geofeeds of a host have at most ${hostBytesMax} bytes`;
+    if (this.#now() < host.pausedUntil) return `its server asks not to be contacted before ${timestamp(host.pausedUntil)}`;
     if (performance.now() - this.#started >= secondsMax * 1_000) return `all geofeeds take at most ${secondsMax} s`;
     if (host.ms >= hostSecondsMax * 1_000) return `the geofeeds of a host take at most ${hostSecondsMax} s`;
     return null;

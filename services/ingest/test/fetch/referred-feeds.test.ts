@@ -240,6 +240,23 @@ test("addresses that are not global are refused, whatever the settings of the so
   expect(server.requests).toHaveLength(0);
 });
 
+test("a server that asks for a longer pause than a geofeed may take is left alone for this round, with all of its geofeeds", async () => {
+  const paths = ["/a", "/b", "/c"];
+  for (const [at, path] of paths.entries()) files.set(path, good(entry(at)));
+  await refresh(paths);
+  const before = server.requests.length;
+  for (const path of paths) files.set(path, (_request, socket) => answer(socket, 429, { "retry-after": 60 }));
+  const { failed } = (await refresh(paths, {}, { now: () => Date.parse("2026-11-25T00:00:00Z") })) ?? {};
+  expect(failed).toBe(3);
+  expect(server.requests).toHaveLength(before + 1);
+  const [, ...others] = Object.values(await now());
+  for (const [content, error] of others)
+    expect([content, error]).toEqual([
+      expect.any(String),
+      "was not asked for: its server asks not to be contacted before 2026-11-25T00:01:00Z",
+    ]);
+});
+
 test("a certificate that nobody vouches for is refused", async () => {
   files.set("/a", good(entry(0)));
   expect(await refresh(["/a"], {}, { caFile: "" })).toMatchObject({
