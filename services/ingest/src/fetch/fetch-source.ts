@@ -183,9 +183,17 @@ class SourceFetch {
       if (fault !== null) throw new FetchError("forbidden", `${shownUrl(url)}: ${file} must hold PEM certificates: ${fault}`);
       return text;
     };
+    const readAuthorization = async (file: string) => {
+      const text = (await read(file)).trim();
+      if (/^[\t\x20-\x7e]+$/.test(text)) return text;
+      throw new FetchError(
+        "forbidden",
+        `${shownUrl(url)}: ${file} must hold one line, the value of the header Authorization, in ASCII letters`,
+      );
+    };
     return {
       url,
-      authorization: fetch.authorizationFile === null ? null : (await read(fetch.authorizationFile)).trim(),
+      authorization: fetch.authorizationFile === null ? null : await readAuthorization(fetch.authorizationFile),
       refuse: fetch.allowPrivate ? linkLocalRefusal : refuse,
       allowDowngrade: fetch.allowDowngrade,
       ca: files.length === 0 ? undefined : [...getCACertificates("default"), ...(await Promise.all(files.map(readAuthorities)))],

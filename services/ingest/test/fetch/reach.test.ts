@@ -259,6 +259,12 @@ describe("credentials", () => {
     expect(error.message).toBe(`http://127.0.0.1:${server.port}/a?token=…: the server returned status 403`);
     const missing = await failure(place.fetch(`${server.url}/a`, { authorizationFile: `${secret}.none` }));
     expect(missing.message).toContain("authorization.none cannot be read");
+    for (const text of ["", "Api-Key a\nApi-Key b\n", "Api-Key \u20ac\n"]) {
+      writeFileSync(secret, text);
+      const { message } = await failure(place.fetch(`${server.url}/a`, { authorizationFile: secret }));
+      expect(message).toBe(`${server.url}/a: ${secret} must hold one line, the value of the header Authorization, in ASCII letters`);
+    }
+    expect(server.requests).toHaveLength(1);
   });
 });
 
