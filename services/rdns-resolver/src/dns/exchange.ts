@@ -114,7 +114,7 @@ class Exchange {
    * get the time of another attempt.
    */
   #next(): void {
-    clearTimeout(this.#timer);
+    this.#stopWaiting();
     while (this.#nextAttempt < this.#attemptsMax && this.#options.question.allowance.left > 0) {
       const server = this.#serverOf(this.#nextAttempt);
       this.#nextAttempt += 1;
@@ -131,7 +131,7 @@ class Exchange {
   }
 
   #failAt(time: number): void {
-    this.#timer = setTimeout(() => this.#fail(), this.#wait(time - performance.now()));
+    this.#after(time - performance.now(), () => this.#fail());
   }
 
   #serverOf(attempt: number): Nameserver {
@@ -157,11 +157,21 @@ class Exchange {
     let sharers = 1;
     for (let later = this.#nextAttempt; later < this.#attemptsMax; later += 1) if (this.#usable(this.#serverOf(later))) sharers += 1;
     const share = (this.#options.deadline - performance.now()) / sharers;
-    this.#timer = setTimeout(() => this.#onSilence(attempt), this.#wait(Math.min(share, this.#options.timeoutMs)));
+    this.#after(Math.min(share, this.#options.timeoutMs), () => this.#onSilence(attempt));
   }
 
-  #wait(ms: number): number {
-    return Math.max(1, Math.ceil(ms / waitGrainMs)) * waitGrainMs;
+  /** Calls `then` unless the wait is stopped before. If the event loop is late, first reads the messages that have arrived. */
+  #after(ms: number, then: () => void): void {
+    const act = () => {
+      if (this.#timer === timer) then();
+    };
+    const timer = setTimeout(() => setImmediate(act), Math.max(1, Math.ceil(ms / waitGrainMs)) * waitGrainMs);
+    this.#timer = timer;
+  }
+
+  #stopWaiting(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   #onSilence(attempt: Attempt): void {
@@ -214,7 +224,7 @@ class Exchange {
   #askWithoutEdns(attempt: Attempt): void {
     this.#close(attempt);
     this.#question = questionMessage(this.#options.question, false);
-    clearTimeout(this.#timer);
+    this.#stopWaiting();
     this.#ask(attempt.server);
   }
 
@@ -289,7 +299,7 @@ class Exchange {
   #finish(outcome: Outcome): void {
     if (this.#done) return;
     this.#done = true;
-    clearTimeout(this.#timer);
+    this.#stopWaiting();
     for (const attempt of this.#open) attempt.open?.cancel();
     this.#open = [];
     this.#tcp?.abort();

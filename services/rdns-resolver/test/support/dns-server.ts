@@ -34,6 +34,8 @@ export interface Reaction {
   /** AD: it was validated. */
   readonly authentic?: boolean;
   readonly delayMs?: number;
+  /** Sent when this is resolved. */
+  readonly when?: Promise<void>;
   /** Added to the id. */
   readonly idOffset?: number;
   /** Given in the OPT record of the answer. */
@@ -127,6 +129,10 @@ export async function startDnsServer(
     for (const one of reaction === null ? [] : [reaction].flat()) {
       const reply = encode(query, one);
       const deliver = () => send(reply, one.fromElsewhere === true);
+      if (one.when !== undefined) {
+        void one.when.then(deliver);
+        continue;
+      }
       if (one.delayMs === undefined) {
         deliver();
         continue;
