@@ -124,7 +124,14 @@ test("who has little time gets a timeout without taking the answer from who has 
     service.ask("193.0.6.2", 2_500),
     service.ask("193.0.6.2", 20_000),
   ];
-  expect((await Promise.all(asked)).map(({ record }) => record.status)).toEqual(["ok", "timeout", "timeout", "ok"]);
+  // A machine that stands still may let the time of the request pass before that of the lookup, which is a time-out too.
+  const statuses = asked.map((one) =>
+    one.then(
+      ({ record }) => record.status,
+      ({ code }: { code: string }) => code,
+    ),
+  );
+  expect(await Promise.all(statuses)).toEqual(["ok", "timeout", "timeout", "ok"]);
   expect(server.queries.filter(({ name }) => name.startsWith("1.6."))).toHaveLength(1);
 });
 

@@ -1,6 +1,7 @@
 /** Forward confirmation: each name is looked up, within one budget of time and one of queries. */
 
 import { afterEach, expect, test } from "@jest/globals";
+import { startRunningTime } from "../../../test/support/running-time.ts";
 import { address, type Behaviour, cname, type DnsServer, ptr, type Query, questionEnd, soa, startDnsServer } from "./support/dns-server.ts";
 import { type Service, startService } from "./support/service.ts";
 
@@ -227,9 +228,9 @@ test("names that nobody answers about leave the answer within one budget, and ar
     named(["a.example", "b.example"], ({ name }) => (name === "a.example" ? null : { answers: [address(name, "193.0.6.1")] })),
     { RDNS_BUDGET_MS: "400" },
   );
-  const started = performance.now();
+  const ran = startRunningTime();
   const { record } = await service.ask("193.0.6.1", 10_000);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(ran()).toBeLessThan(2_000);
   expect(record).toMatchObject({
     status: "ok",
     names: [{ forward: { status: "timeout", confirmed: null, addresses: [] } }, { forward: { confirmed: true } }],
@@ -244,16 +245,22 @@ test("names that nobody answers about leave the answer within one budget, and ar
 });
 
 test("who has little time does not leave others with names that were not looked up", async () => {
-  const delayMs = ({ type }: Query) => (type === "A" ? 1_500 : 0);
+  const delayMs = ({ type }: Query) => (type === "A" ? 3_500 : 0);
+  const addresses = ["193.0.6.1", "193.0.6.2", "193.0.6.3", "193.0.6.4"];
   const { service } = await both(
     (query) => {
-      const reaction = named(["a.example"], ({ name }) => ({ answers: [address(name, "193.0.6.1")] }))(query);
+      const reaction = named(["a.example"], ({ name }) => ({ answers: addresses.map((ip) => address(name, ip)) }))(query);
       return [reaction].flat().map((one) => ({ ...one, delayMs: delayMs(query) }));
     },
-    { RDNS_TIMEOUT_MS: "3000", RDNS_BUDGET_MS: "8000" },
+    { RDNS_TIMEOUT_MS: "8000", RDNS_BUDGET_MS: "20000" },
   );
-  expect((await service.ask("193.0.6.1", 1_200)).record).toMatchObject({ status: "ok", forward_confirmed: null });
-  expect((await service.ask("193.0.6.1", 10_000)).record).toMatchObject({ status: "ok", forward_confirmed: true });
+  let last = 1;
+  const hasty = () => service.ask(`193.0.6.${last}`, 2_500).catch(() => null);
+  // Another address where the machine stood still until the time was over.
+  let asked = await hasty();
+  for (; asked === null; asked = await hasty()) last += 1;
+  expect(asked.record).toMatchObject({ status: "ok", forward_confirmed: null });
+  expect((await service.ask(`193.0.6.${last}`, 20_000)).record).toMatchObject({ status: "ok", forward_confirmed: true });
 });
 
 /** The query turned into an answer with one record of these bytes. */

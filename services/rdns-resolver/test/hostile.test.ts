@@ -184,7 +184,7 @@ test("a message made of pointers to pointers is over at once", () => {
   for (let at = 0; at < pointers.length; at += 2)
     pointers.writeUInt16BE(0xc000 | Math.max(12, Math.min(header.length + at - 2, 0x3fff)), at);
   const message = Buffer.concat([header, pointers]);
-  const started = performance.now();
+  const before = process.cpuUsage();
   expect(() => readAnswer(message, question)).toThrow("bad pointer");
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "@jest/globals";
 import type { ReplyItem } from "@netfacts/messaging";
+import { startRunningTime } from "../../../test/support/running-time.ts";
 import { honest, startDnsServer } from "./support/dns-server.ts";
 import { type Service, startService } from "./support/service.ts";
 
@@ -44,10 +45,10 @@ async function until(service: Service, wanted: string, ip: string): Promise<void
 test("a nameserver that is not there is a problem at once, and no more when it comes back", async () => {
   const port = await deadPort();
   const service = await serviceOf({ RESOLVERS: `127.0.0.1:${port}` });
-  const started = performance.now();
+  const ran = startRunningTime();
   const reply = await service.reply("193.0.6.1", 10_000);
   // One attempt alone may wait for two seconds.
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(ran()).toBeLessThan(2_000);
   expect(reply).toMatchObject({ status: 503, contentType: "problem", counted: false, cacheable: false });
   expect(outcome(reply)).toBe("resolver_unavailable");
   expect(await service.metric("netfacts_rdns_nameserver_up")).toBe(0);

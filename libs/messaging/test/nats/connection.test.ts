@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test } from "@jest/globals";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
+import { startRunningTime } from "../../../../test/support/running-time.ts";
 import type { FrameHandler, Messaging } from "../../src/index.ts";
 import { connect } from "../../src/nats/connect.ts";
 import { createNatsMessaging } from "../../src/nats/index.ts";
@@ -80,10 +81,10 @@ test("while there is no connection, questions wait 250 ms and then fail, and not
   await until(() => told.length === 2);
 
   const begun = performance.now();
+  const ran = startRunningTime();
   await expect(messaging.request("echo", "single", item("down"))).rejects.toMatchObject({ code: "not_connected" });
-  const waited = performance.now() - begun;
-  expect(waited).toBeGreaterThanOrEqual(250);
-  expect(waited).toBeLessThan(2_500);
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(250);
+  expect(ran()).toBeLessThan(2_500);
   messaging.publish("keys.changed", "lost");
 
   await start({ port: server.port });
@@ -146,9 +147,13 @@ test("a server that is stopped and started again under load: no wrong answer, no
   const load = setInterval(() => {
     for (let i = 0; i < 20; i++) asked.push(ask().then(() => {}));
   }, 5);
+  // A machine that is busy otherwise asks less often.
+  const has = (outcome: string) => until(() => (outcomes[outcome] ?? 0) > 100);
   await pause(300);
+  await has("answered");
   await server.stop();
   await pause(800);
+  await has("not_connected");
   await start({ port: server.port });
   await until(async () => (await ask()) === "answered");
   await pause(300);
@@ -156,9 +161,6 @@ test("a server that is stopped and started again under load: no wrong answer, no
   await Promise.all(asked);
   expect(wrong).toBe(0);
   expect(longest).toBeLessThan(6_000);
-  // A machine that is busy otherwise asks less often.
-  expect(outcomes.answered).toBeGreaterThan(100);
-  expect(outcomes.not_connected).toBeGreaterThan(100);
   expect(
     Object.keys(outcomes).every((code) => ["answered", "not_connected", "timeout", "no_responders", "overloaded"].includes(code)),
   ).toBe(true);
@@ -176,11 +178,11 @@ test("a responder that stops while there is no connection waits for no server, a
   });
   await server.stop();
   await until(() => !up);
-  const begun = performance.now();
+  const ran = startRunningTime();
   await subscription.stop();
   await messaging.close();
   // A wait for an answer of the server that is gone would take 2 s.
-  expect(performance.now() - begun).toBeLessThan(1_500);
+  expect(ran()).toBeLessThan(1_500);
 });
 
 test("a subscription that the server refuses and later permits comes back by itself", async () => {
@@ -203,7 +205,8 @@ test("a subscription that the server refuses and later permits comes back by its
   });
   const asked = () =>
     messaging.request("echo", "single", item("q", { budgetMs: 300 })).then(textOf, (error: { code: string }) => error.code);
-  expect(await asked()).toBe("q");
+  // On a busy machine 300 ms are not always enough.
+  await until(async () => (await asked()) === "q");
   await server.reload(config(""));
   await until(async () => (await asked()) === "no_responders");
   await pause(500);

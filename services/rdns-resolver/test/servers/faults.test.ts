@@ -6,6 +6,7 @@ import { recordTtl, testZones } from "../../../../test/support/dns-zones.ts";
 import { until } from "../../../../test/support/http.ts";
 import { findNsd, startNsd } from "../../../../test/support/nsd.ts";
 import { startSilentAuthority } from "../../../../test/support/recursive-dns.ts";
+import { startRunningTime } from "../../../../test/support/running-time.ts";
 import { findUnbound, startUnbound } from "../../../../test/support/unbound.ts";
 import { type Service, startService } from "../support/service.ts";
 
@@ -112,9 +113,9 @@ test("a recursor that is frozen is unavailable within the first question, and an
   expect(outcome(await service.reply("193.0.6.139"))).toBe("ok");
   unbound.freeze();
   expect(outcome(await service.reply("193.0.6.140"))).toBe("resolver_unavailable");
-  const started = performance.now();
+  const ran = startRunningTime();
   expect(outcome(await service.reply("193.0.6.141"))).toBe("resolver_unavailable");
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(ran()).toBeLessThan(1_000);
   unbound.thaw();
   await until(async () => outcome(await service.reply("193.0.6.140")) === "ok");
 });

@@ -14,6 +14,7 @@ import { freePort } from "../../../../test/support/dns-process.ts";
 import { testZones } from "../../../../test/support/dns-zones.ts";
 import { until } from "../../../../test/support/http.ts";
 import { startNsd } from "../../../../test/support/nsd.ts";
+import { startRunningTime } from "../../../../test/support/running-time.ts";
 import { startUnbound } from "../../../../test/support/unbound.ts";
 import { nameOf, ptr } from "../support/dns-server.ts";
 import { type Service, startService } from "../support/service.ts";
@@ -204,9 +205,9 @@ test("a connection that was closed while idle is opened anew, and nobody notices
 test("a server that takes the connection and says nothing costs no more than the budget", async () => {
   const server = await startTls(good, () => {});
   const service = await serviceOf(server.address, { RDNS_BUDGET_MS: "500" });
-  const started = performance.now();
+  const ran = startRunningTime();
   expect(["timeout", "resolver_unavailable"]).toContain(await ask(service, "193.0.6.1"));
-  expect(performance.now() - started).toBeLessThan(3_000);
+  expect(ran()).toBeLessThan(3_000);
 });
 
 test("garbage is dropped and counted", async () => {
