@@ -40,9 +40,9 @@ test("a reply that is there ends its item, however late the event loop gets to i
     deadlines.remove(item);
     port2.close();
   });
-  deadlines.add(item, 20);
   // Where replies are read: timers come next, before what arrived meanwhile is.
   await setImmediate();
+  deadlines.add(item, 20);
   port1.postMessage("reply");
   for (const since = performance.now(); performance.now() - since < 60; );
   await once(port2, "close");

@@ -1,7 +1,15 @@
 /** Turns of the event loop. */
 
-import { expect, test } from "@jest/globals";
-import { nextTurn, shortWorkDone } from "../src/turns.ts";
+import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
+import { nextTurn, shortWorkDone, turnMs } from "../src/turns.ts";
+
+// Time passes when a test says so, however long the machine stands still.
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ["nextTick", "setImmediate", "clearImmediate", "queueMicrotask", "hrtime"] });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 test("each caller gets a turn of its own, in the order of asking", async () => {
   let turn = 0;
@@ -32,17 +40,23 @@ test("work that has had the fewest turns and work that has had the most take tur
   expect([place("begun"), place("long")].sort()).toEqual([4, 5]);
 });
 
+/** Lets the event loop turn, while no time passes. */
+async function rounds(): Promise<void> {
+  for (let round = 0; round < 5; round++) await new Promise(setImmediate);
+}
+
 test("long work that waits alone pauses while short work comes in, and short work does not", async () => {
-  /** Whether the turn came later than in the next round of the event loop. */
+  /** Whether the turn does not come before time passes. */
   const pauses = async (turns: number) => {
-    const startedAt = performance.now();
-    let isNextRound = false;
-    const turn = nextTurn(turns);
-    setImmediate(() => {
-      isNextRound = true;
+    let hasCome = false;
+    const turn = nextTurn(turns).then(() => {
+      hasCome = true;
     });
+    await rounds();
+    const cameAtOnce = hasCome;
+    jest.advanceTimersByTime(turnMs);
     await turn;
-    return isNextRound && performance.now() - startedAt >= 1;
+    return !cameAtOnce;
   };
   expect(await pauses(9)).toBe(false);
   shortWorkDone();
@@ -55,20 +69,30 @@ test("long work that waits alone pauses while short work comes in, and short wor
 });
 
 test("several pieces of long work pause between their turns as one does", async () => {
-  const end = performance.now() + 200;
-  const pauses: number[] = [];
-  let endedAt: number | null = null;
+  let goesOn = true;
+  let turns = 0;
   const work = async () => {
-    for (let had = 9; performance.now() < end; had++) {
+    for (let had = 9; goesOn; had++) {
       await nextTurn(had);
-      const begunAt = performance.now();
-      if (endedAt !== null) pauses.push(begunAt - endedAt);
+      turns += 1;
       shortWorkDone();
-      while (performance.now() < begunAt + 2);
-      endedAt = performance.now();
+      // The turn takes its time: a pause that had begun before it would be over with it.
+      jest.advanceTimersByTime(turnMs);
     }
   };
-  await Promise.all([work(), work(), work()]);
-  expect(pauses.length).toBeGreaterThan(3);
-  expect(pauses.sort((a, b) => a - b)[pauses.length >> 1]).toBeGreaterThanOrEqual(1);
+  shortWorkDone();
+  const all = Promise.all([work(), work(), work()]);
+  const seen: number[] = [];
+  for (let pause = 0; pause < 6; pause++) {
+    await rounds();
+    seen.push(turns);
+    jest.advanceTimersByTime(turnMs);
+  }
+  expect(seen).toEqual([0, 1, 2, 3, 4, 5]);
+  goesOn = false;
+  for (let left = 0; left < 3; left++) {
+    await rounds();
+    jest.advanceTimersByTime(turnMs);
+  }
+  await all;
 });

@@ -118,8 +118,9 @@ test("a copy that makes up names of copies costs a request two frames at most be
 test("the credentials of one service do not show where answers of another service go", async () => {
   const name = Math.random().toString(36).slice(2);
   const good = await ends.messaging();
+  const garbageIsSent = Promise.withResolvers<void>();
   await good.serve(`good-${name}`, async ({ items }, answer) => {
-    await pause(300);
+    await garbageIsSent.promise;
     for (const index of items.keys()) answer(index, reply("good"));
   });
   const dropped: string[] = [];
@@ -145,6 +146,7 @@ test("the credentials of one service do not show where answers of another servic
     for (let id = 0; id < 100; id++) raw.publish(`${learned.slice(0, at)}.${Number(learned.slice(at + 1)) + id}`, Buffer.from("garbage"));
   }
   await raw.flush();
+  garbageIsSent.resolve();
   expect([...new Set(await asked)]).toEqual(["good"]);
   expect(dropped.filter((reason) => reason === "undecodable").length).toBe(500);
 });

@@ -10,9 +10,9 @@ export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve
 
 /** Waits until it is so. The time only ends what hangs, so it is far longer than a busy machine takes. */
 export async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000;
+  const end = performance.now() + 120_000;
   while (!(await what())) {
-    if (performance.now() > end) throw new Error("did not come about within 30 s");
+    if (performance.now() > end) throw new Error("did not come about within 120 s");
     await pause(5);
   }
 }

@@ -64,9 +64,9 @@ test("a pod that serves version 2 answers version 1 with whole bodies", async ()
       version: 1,
       frameId: 5,
       pinnedSnapshot: null,
-      items: names(3).map((query, id) => ({ id, item: item(query), budgetMs: 1_000 })),
+      items: names(3).map((query, id) => ({ id, item: item(query), budgetMs: patientMs })),
     });
-    const answered = decodeReplyFrame((await raw.request(`nf.f1.pod.${lane}`, asked, { timeout: 2_000 })).data);
+    const answered = decodeReplyFrame((await raw.request(`nf.f1.pod.${lane}`, asked, { timeout: patientMs })).data);
     expect(answered).toMatchObject({
       version: 1,
       frameId: 5,
