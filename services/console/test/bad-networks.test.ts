@@ -58,8 +58,10 @@ inBrowser("a slow network is awaited", async () => {
   for (const [path, next] of subjects) {
     const page = await answered(path);
     proxy.delay(700, "toClient");
+    // From before it is there, as it is there for a moment only.
+    const isLoading = page.locator(".loading").waitFor();
     await lookUp(page, next);
-    await page.locator(".loading").waitFor();
+    await isLoading;
     await page.locator(".snippets").waitFor();
     expect(await page.locator(".failed").count()).toBe(0);
     await proxy.restore();

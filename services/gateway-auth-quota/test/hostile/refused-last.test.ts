@@ -44,7 +44,8 @@ async function getIp(more = ""): Promise<string> {
 }
 
 /** Sends requests and what follows them in one piece; the requests are answered when what follows was read, the last one first. */
-async function answersTo(socket: Socket, requests: string, count: number, tail: string, readMs = 50) {
+async function answersTo(url: string, requests: string, count: number, tail: string, readMs = 50) {
+  const socket = await open(url);
   const reading = readUntilClosed(socket);
   socket.write(requests + tail);
   await until(() => held.length === count);
@@ -60,7 +61,7 @@ test.each([
   ["CONNECT", "bad_request", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n"],
 ] as const)("%s behind requests is refused after their answers", async (_name, code, tail) => {
   const url = await start({ HEADERS_TIMEOUT_MS: 200, HEADER_BYTES_MAX: 8_192 });
-  const answers = await answersTo(await open(url), (await getIp()).repeat(3), 3, tail, 600);
+  const answers = await answersTo(url, (await getIp()).repeat(3), 3, tail, 600);
   expect(answers.map(({ status }) => status).slice(0, 3)).toEqual([200, 200, 200]);
   expect(answers).toHaveLength(4);
   expectProblem(answers[3] as NonNullable<(typeof answers)[3]>, code);
@@ -110,14 +111,14 @@ test.each(["GARBAGE\r\n\r\n", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n"])(
 test("a request whose body cannot be read is refused in its place, after the answers before it", async () => {
   const url = await start();
   const broken = `${await getIp("Transfer-Encoding: chunked\r\n")}nonsense\r\n`;
-  const answers = await answersTo(await open(url), await getIp(), 2, broken);
+  const answers = await answersTo(url, await getIp(), 2, broken);
   expect(answers.map(({ status }) => status)).toEqual([200, 400]);
 });
 
 test("a request whose body does not come is refused in its place, after the answers before it", async () => {
   const url = await start({ REQUEST_TIMEOUT_MS: 200 });
   const late = await getIp("Content-Length: 10\r\n");
-  const answers = await answersTo(await open(url), await getIp(), 2, late, 500);
+  const answers = await answersTo(url, await getIp(), 2, late, 500);
   expect(answers.map(({ status }) => status)).toEqual([200, 408]);
 });
 

@@ -51,14 +51,14 @@ test.each(storms)("a storm of changes %s", async (_, message) => {
   const since = performance.now();
   const outcomes = new Set<string>();
   let sent = 0;
-  while (performance.now() - since < 1_500) {
+  // A busy machine sends less in that time.
+  while (performance.now() - since < 1_500 || sent <= 2_000) {
     for (let burst = 0; burst < 200; burst++) publish(message(first.id, sent++));
     outcomes.add(await outcome(first.secret));
     outcomes.add(await outcome(second.secret));
     await sleep(1);
   }
   const spans = (performance.now() - since) / 400 + 1;
-  expect(sent).toBeGreaterThan(2_000);
   expect([...outcomes]).toEqual(["ok"]);
   // 20 at once; then two keys, each once in a span, and once more where a change overtook its reading.
   expect(keys.reads).toBeLessThanOrEqual(2 * 20 + 2 * 2 * spans);

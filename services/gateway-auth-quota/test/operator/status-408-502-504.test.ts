@@ -12,7 +12,7 @@ import { sendJson } from "../support/recording-ingest.ts";
 
 let harness: OperatorHarness;
 beforeAll(async () => {
-  harness = await startOperatorHarness({ INGEST_TIMEOUT_MS: 300 });
+  harness = await startOperatorHarness();
 });
 afterAll(() => harness.stop());
 
@@ -41,9 +41,12 @@ test("the log says which tokens must be the same", () => {
   expect(causes).toContain("ingest rejected the proxy token; set PROXY_TOKEN to the same value in the gateway and in ingest");
 });
 
-provokes("upstream_timeout", "ingest does not answer in time", () => {
-  harness.ingest.answer = () => {};
-  return harness.ask("GET", runsPath);
+provokes("upstream_timeout", "ingest does not answer in time", async () => {
+  const hasty = await startOperatorHarness({ INGEST_TIMEOUT_MS: 300 });
+  hasty.ingest.answer = () => {};
+  const answer = await hasty.ask("GET", runsPath);
+  await hasty.stop();
+  return answer;
 });
 
 test("an answer that is not asked for twice: 503 of ingest goes to the client, once", async () => {
@@ -135,15 +138,17 @@ test.concurrent("a stop waits for an upload that goes on, and not for long", asy
 });
 
 test("neither answers nor logs tell the proxy token or the key's secret", async () => {
+  const hasty = await startOperatorHarness({ INGEST_TIMEOUT_MS: 300 });
   const answers = [];
   for (const answer of [null, () => {}, (request: { socket: { destroy(): void } }) => request.socket.destroy()]) {
-    harness.ingest.answer = answer as typeof harness.ingest.answer;
-    answers.push(await harness.ask("GET", `${runsPath}?a=b`));
+    hasty.ingest.answer = answer as typeof hasty.ingest.answer;
+    answers.push(await hasty.ask("GET", `${runsPath}?a=b`));
   }
+  await hasty.stop();
   expectProblem(answers[1] as (typeof answers)[0], "upstream_timeout");
-  const told = JSON.stringify([answers, harness.gateway.log.map(({ fields, ...line }) => [line, inspected(fields)])]);
+  const told = JSON.stringify([answers, hasty.gateway.log.map(({ fields, ...line }) => [line, inspected(fields)])]);
   expect(told).not.toContain(proxyToken);
-  expect(told).not.toContain(harness.adminKey);
+  expect(told).not.toContain(hasty.adminKey);
 });
 
 /** With what an error holds beneath. */

@@ -98,6 +98,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Harnes
       KEYLESS_PER_SECOND_MAX: 1_000_000,
       REFUSALS_PER_SECOND_MAX: 1_000_000,
       STATUS_CACHE_MS: 0,
+      // No answer is late because the machine is busy.
+      LOOKUP_BUDGET_MS: 60_000,
+      REVERSE_DNS_BUDGET_MS: 60_000,
       ...options.config,
     },
     messaging,

@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 const send = (op: string, query: string): Promise<ReplyItem> =>
-  messaging.request("ip-routing", "single", { op, query, requestId: "req-1", traceparent: null, budgetMs: 1_000 });
+  messaging.request("ip-routing", "single", { op, query, requestId: "req-1", traceparent: null, budgetMs: 30_000 });
 
 async function ask<O extends OperationName>(op: O, question: Questions[O]) {
   const reply = await send(op, encodeQuestion(op, question));
@@ -136,7 +136,7 @@ test("addresses of a frame are answered together, with `meta` and without it", a
   const texts = ["193.0.6.139", "12.0.0.1", "9.9.9.9", "2a00:1::1"];
   const views = [{}, { meta: false }, { fields: ["ip"] }].map((view) => ({ ...wholeRecord, ...view }));
   const queries = texts.flatMap((text) => views.map((view) => encodeQuery("ip", { ip: address(text) }, view)));
-  const asked = { op: "ip", requestId: "req-1", traceparent: null, budgetMs: 1_000 };
+  const asked = { op: "ip", requestId: "req-1", traceparent: null, budgetMs: 30_000 };
   const answered: number[] = [];
   const left = answerIpTogether(new IpAnswers())(
     queries.map((query) => ({ ...asked, query })),
@@ -157,7 +157,7 @@ test("addresses of a frame are answered together, with `meta` and without it", a
 test("a pinned snapshot answers while it is here; one to come is data_not_ready, one that is gone cannot come back", async () => {
   current = madeGeneration(world);
   const query = "193.0.6.139";
-  const item = { op: "ip", query, requestId: "req-1", traceparent: null, budgetMs: 1_000 };
+  const item = { op: "ip", query, requestId: "req-1", traceparent: null, budgetMs: 30_000 };
   const pins = [current.id, "20990101T000000Z-00000000", "20090101T000000Z-00000000"];
   const replies = await Promise.all(pins.map((pin) => messaging.request("ip-routing", "batch", item, pin)));
   expect(replies.map(({ status }) => status)).toEqual([200, 503, 410]);
