@@ -97,16 +97,23 @@ describe("a log file with bounds", () => {
 
   test("is set aside when its first line is too old, and removed when it has been so for as long", async () => {
     const path = join(folder, "aged.log");
-    const log = createLogger({ service: "example", to: openLogFile(path, { bytesMax: 1e9, ageMsMax: 2_000 }) });
+    const start = Date.now();
+    const now = jest.spyOn(Date, "now").mockReturnValue(start);
+    const log = createLogger({ service: "example", to: openLogFile(path, { bytesMax: 1e9, ageMsMax: 500 }) });
     log.info("first");
-    await sleep(200);
+    await sleep(20);
+    now.mockReturnValue(start + 400);
     log.info("second");
-    await sleep(1_900);
+    await sleep(20);
+    utimesSync(path, start / 1_000 + 0.4, start / 1_000 + 0.4);
+    now.mockReturnValue(start + 501);
     log.info("third");
-    await nextTurn();
+    await sleep(20);
     expect(messages(readFileSync(`${path}.1`, "utf8"))).toEqual(["first", "second"]);
     expect(messages(readFileSync(path, "utf8"))).toEqual(["third"]);
+    now.mockReturnValue(start + 901);
     await until(() => sizeOf(`${path}.1`) === 0);
+    now.mockRestore();
   });
 
   test("goes on when the earlier file is too old and cannot be removed", async () => {

@@ -16,8 +16,8 @@ const program = testProgramArgs("libs/runtime/test/support/traced-server-process
 const secret = "abcdefghijklmnopqrstuvwxyzABCDEF012345";
 const key = `nf_live_0123ABCD_${secret}`;
 
-/** What a stop may take with a collector that does not answer. */
-const stopMaxMs = 2_000;
+/** Of what a stop takes with a collector that does not answer: it waits for 1.5 s, and the exporter by itself for 10 s. */
+const stopMaxMs = 6_000;
 
 interface Traced {
   readonly url: string;

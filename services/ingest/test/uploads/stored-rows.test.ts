@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { type ObservationStore, openSqliteObservations, type Store } from "@netfacts/storage";
+import { until } from "../../../../test/support/http.ts";
 import { runIngest } from "../../src/app.ts";
 import { receive } from "../../src/uploads/receive.ts";
 import { storedSource } from "../../src/uploads/stored-source.ts";
@@ -189,13 +190,24 @@ describe("retention", () => {
 test("a run is due when changes have come to rest, at most once in an interval, and while they go on once in two", async () => {
   let now = 1_000_000;
   const changes: number[] = [];
+  let looks = 0;
   const watch = new StoredWatch({
-    repository,
+    repository: {
+      ...repository,
+      revision() {
+        looks += 1;
+        return repository.revision();
+      },
+    },
     ...{ intervalMs: 1_000, rowsMax: 1_000, lookMs: 5, keptSeconds: async () => day, clock: { now: () => now } },
     log: { info: () => undefined, warn: () => undefined },
     onChange: () => changes.push(now),
   });
-  const looked = () => new Promise((resolve) => setTimeout(resolve, 40));
+  /** A look begins with the revision, so that one that began after the call has ended when the next one begins. */
+  const looked = async () => {
+    const before = looks;
+    await until(() => looks >= before + 2);
+  };
   watch.start();
   await looked();
   expect([changes, await watch.version(false)]).toEqual([[1_000_000], { revision: 0, rows: 0 }]);
@@ -210,7 +222,7 @@ test("a run is due when changes have come to rest, at most once in an interval, 
   for (let at = 0; at < 40; at++) {
     await upload(`more-${at}`, line("192.0.2.1", 0));
     now += 100;
-    await new Promise((resolve) => setTimeout(resolve, 15));
+    await looked();
   }
   const between = changes.slice(1).map((time, at) => time - (changes[at] as number));
   expect(Math.min(...between)).toBeGreaterThanOrEqual(1_000);
