@@ -6,6 +6,8 @@ import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 /** Longer than any deadline of a gateway. */
 const answerMsMax = 15_000;
 const quietMs = 2_000;
+/** As proxies do: a gateway that drains for 10 s tells every connection that is used until then, and closes the others. */
+const idleMsMax = 5_000;
 /** Lists only the first ones. */
 const examplesMax = 5;
 
@@ -64,7 +66,7 @@ export class ConstantLoad {
   constructor(options: LoadOptions) {
     this.#options = options;
     this.url = options.url;
-    const kept = { keepAlive: true, maxSockets: 16 };
+    const kept = { keepAlive: true, maxSockets: 16, timeout: idleMsMax };
     this.#kept = options.url.startsWith("https:") ? new TlsAgent(kept) : new Agent(kept);
     this.#timer = setInterval(() => this.#send(), 1_000 / options.perSecond);
   }

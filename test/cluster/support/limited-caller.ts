@@ -17,17 +17,18 @@ export class LimitedCaller {
   readonly #windowMs: number;
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout;
-  readonly #answeredAt: number[] = [];
+  readonly #answers: { readonly sentAt: number; readonly answeredAt: number }[] = [];
   readonly #pending = new Set<Promise<void>>();
 
   constructor({ url, key, perSecond, limit, windowMs }: LimitedCallerOptions) {
     this.#limit = limit;
     this.#windowMs = windowMs;
     this.#timer = setInterval(() => {
+      const sentAt = performance.now();
       const asked: Promise<void> = fetch(url, { headers: { authorization: `Bearer ${key}` }, signal: AbortSignal.timeout(answerMsMax) })
         .then(async (response) => {
           await response.arrayBuffer();
-          if (response.ok) this.#answeredAt.push(performance.now());
+          if (response.ok) this.#answers.push({ sentAt, answeredAt: performance.now() });
         })
         .catch(() => undefined)
         .finally(() => this.#pending.delete(asked));
@@ -41,7 +42,7 @@ export class LimitedCaller {
   }
 
   get answered(): number {
-    return this.#answeredAt.length;
+    return this.#answers.length;
   }
 
   /** Answers that the key may have had so far: windows have fixed ends, so that the first and the last one may be cut. */
@@ -49,9 +50,14 @@ export class LimitedCaller {
     return this.#limit * (Math.ceil((performance.now() - this.#began) / this.#windowMs) + 1);
   }
 
-  /** The greatest number of answers within the length of a window, wherever it begins: at most twice the limit. */
+  /**
+   * The greatest number of requests that were sent and answered within the length of a window, wherever it begins: at most twice the limit. One that
+   * waited for its answer may have been admitted in an earlier window than those that were answered with it.
+   */
   get mostAtOnce(): number {
-    const counts = this.#answeredAt.map((from) => this.#answeredAt.filter((at) => at >= from && at < from + this.#windowMs).length);
+    const counts = this.#answers.map(
+      ({ sentAt: from }) => this.#answers.filter(({ sentAt, answeredAt }) => sentAt >= from && answeredAt < from + this.#windowMs).length,
+    );
     return Math.max(0, ...counts);
   }
 }
