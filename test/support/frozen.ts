@@ -2,8 +2,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Longest wait in ms. On a busy machine, threads may continue for some milliseconds. */
-const stopMsMax = 2_000;
+/** Longest wait in ms. A thread that waits for a slow disk stops only after that. */
+const stopMsMax = 30_000;
 
 /** Sends SIGSTOP. On Linux, it returns when all threads have stopped: until then, the process may still answer. */
 export function freezeProcess(pid: number): void {

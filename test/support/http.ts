@@ -35,7 +35,7 @@ export async function request(url: string, { key, method = "GET", headers = {}, 
 /** Calls `wanted` every few ms until it is true. The limit only ends a hanging test. @returns ms since the call, or since `since`. */
 export async function until(
   wanted: () => Promise<boolean> | boolean,
-  { timeoutMs = 30_000, since = performance.now() } = {},
+  { timeoutMs = 120_000, since = performance.now() } = {},
 ): Promise<number> {
   for (;;) {
     if (await wanted()) return performance.now() - since;

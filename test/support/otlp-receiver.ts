@@ -36,7 +36,7 @@ export interface OtlpReceiver {
   stop(): Promise<void>;
 }
 
-const waitMs = 10_000;
+const waitMs = 60_000;
 const kinds = ["internal", "internal", "server", "client", "producer", "consumer"] as const;
 
 /** @param host  address at which it listens. */

@@ -93,7 +93,7 @@ function run(command: string, args: readonly string[], home: string, options: Sp
     out: () => out,
     err: () => err,
     ended,
-    printed: (wanted, timeoutMs = 30_000) =>
+    printed: (wanted, timeoutMs = readyMsMax) =>
       new Promise((done, fail) => {
         const matches = () => (typeof wanted === "string" ? out.includes(wanted) : wanted.test(out));
         const timer = setTimeout(() => fail(new Error(`did not print ${wanted} within ${timeoutMs} ms:\n${out}${err}`)), timeoutMs);
