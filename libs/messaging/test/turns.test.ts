@@ -72,7 +72,7 @@ test("several pieces of long work pause between their turns as one does", async 
   let goesOn = true;
   let turns = 0;
   const work = async () => {
-    for (let had = 9; goesOn; had++) {
+    for (let had = 9; goesOn && turns < 100; had++) {
       await nextTurn(had);
       turns += 1;
       shortWorkDone();
