@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { until } from "../support/http.ts";
 import { type Cluster, openCluster } from "./support/cluster.ts";
-import { ConstantLoad, type EventResult } from "./support/constant-load.ts";
+import { ConstantLoad, type EventResult, expectHarmless } from "./support/constant-load.ts";
 import { ensureMetricsServer } from "./support/metrics-server.ts";
 import { knownAnswers } from "./support/questions.ts";
 import { installForEvaluation, makeNamespace, removeNamespaces } from "./support/release.ts";
@@ -66,10 +66,10 @@ async function autoscaler(): Promise<string> {
   return `${status.currentReplicas} copies, ${use ?? "unknown"} % of the request`;
 }
 
-function report({ event, requests, failed, wrong, p99Ms, faults }: EventResult, seconds: number, seen: string): void {
+function report({ event, requests, failed, databaseLate, wrong, p99Ms, faults }: EventResult, seconds: number, seen: string): void {
   console.log(
     [
-      `${event}: ${requests} requests, ${failed} failed, ${wrong} wrong, p99 ${p99Ms} ms; after ${Math.round(seconds)} s: ${seen}`,
+      `${event}: ${requests} requests, ${failed} failed (database late: ${databaseLate}), ${wrong} wrong, p99 ${p99Ms} ms; after ${Math.round(seconds)} s: ${seen}`,
       ...faults,
     ].join("\n"),
   );
@@ -88,7 +88,7 @@ test("under load there are more, and no request fails", async () => {
     took = await until(async () => (await readyCopies()) > copies.min, { timeoutMs: decisionMsMax });
   });
   report(result, took / 1_000, await autoscaler());
-  expect(result).toMatchObject({ failed: 0, wrong: 0 });
+  expectHarmless(result);
 });
 
 test("after the load there is one again, and no request fails", async () => {
@@ -99,5 +99,5 @@ test("after the load there is one again, and no request fails", async () => {
     took = await until(async () => (await podsOf()).length === copies.min, { timeoutMs: decisionMsMax });
   });
   report(result, took / 1_000, await autoscaler());
-  expect(result).toMatchObject({ failed: 0, wrong: 0 });
+  expectHarmless(result);
 });

@@ -2,6 +2,7 @@
 
 import { Agent, request } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+import { expect } from "@jest/globals";
 
 /** Longer than any deadline of a gateway. */
 const answerMsMax = 15_000;
@@ -22,6 +23,8 @@ export interface EventResult {
   readonly requests: number;
   /** Answered by another status than 200, or not at all. */
   readonly failed: number;
+  /** Of the failed ones: 503 `limits_unavailable`. On a busy machine, the database can take longer than the 500 ms that limits have for it. */
+  readonly databaseLate: number;
   /** Answered 200 with something else than the truth. */
   readonly wrong: number;
   readonly p99Ms: number;
@@ -36,7 +39,7 @@ export interface EventResult {
 interface Outcome {
   readonly at: number;
   readonly ms: number;
-  readonly kind: "right" | "failed" | "wrong";
+  readonly kind: "right" | "failed" | "database late" | "wrong";
   readonly fault: string;
 }
 
@@ -47,6 +50,12 @@ export interface LoadOptions {
   readonly perSecond: number;
   /** With https: certificate of the authority that the server's is signed by. */
   readonly ca?: Buffer;
+}
+
+/** Callers did not notice the event, apart from at most one in 50 requests for which the database was late. */
+export function expectHarmless({ requests, failed, databaseLate, wrong }: EventResult): void {
+  expect({ failed: failed - databaseLate, wrong }).toEqual({ failed: 0, wrong: 0 });
+  expect(databaseLate).toBeLessThanOrEqual(requests / 50);
 }
 
 /**
@@ -100,12 +109,15 @@ export class ConstantLoad {
     await Promise.all(this.#pending.keys());
     const outcomes = this.#outcomes.filter(({ at }) => at >= from && at < until).sort((a, b) => a.at - b.at);
     const bad = outcomes.filter(({ kind }) => kind !== "right");
+    const count = (kind: Outcome["kind"]) => outcomes.filter((outcome) => outcome.kind === kind).length;
+    const databaseLate = count("database late");
     const times = outcomes.map(({ ms }) => ms).sort((a, b) => a - b);
     return {
       event,
       requests: outcomes.length,
-      failed: outcomes.filter(({ kind }) => kind === "failed").length,
-      wrong: outcomes.filter(({ kind }) => kind === "wrong").length,
+      failed: count("failed") + databaseLate,
+      databaseLate,
+      wrong: count("wrong"),
       p99Ms: Math.round(times[Math.floor(times.length * 0.99)] ?? Number.NaN),
       secondsToRecover: bad.length === 0 ? 0 : Math.round(((bad.at(-1)?.at ?? 0) - (bad[0]?.at ?? 0)) / 100) / 10,
       recovered,
@@ -150,7 +162,11 @@ export class ConstantLoad {
           });
           response.on("error", (error) => settle("failed", error.message));
           response.on("end", () => {
-            if (response.statusCode !== 200) return settle("failed", `${response.statusCode} ${text.slice(0, 200)}`);
+            const status = response.statusCode;
+            if (status !== 200) {
+              const isLate = status === 503 && text.includes('"code":"limits_unavailable"');
+              return settle(isLate ? "database late" : "failed", `${status} ${text.slice(0, 200)}`);
+            }
             try {
               settle(isTrue(JSON.parse(text)) ? "right" : "wrong", text.slice(0, 300));
             } catch {
