@@ -11,6 +11,7 @@ import {
   installForEvaluation,
   makeKey,
   makeNamespace,
+  patiently,
   removeNamespaces,
   serviceUrls,
   smallRequests,
@@ -35,7 +36,7 @@ let key: string;
 
 const newKey = async (...options: string[]) => (await makeKey(cluster, namespace, gateway, ...options)).secret;
 const ask = (to: Nginx, at: string, options: Omit<TlsRequestOptions, "ca">): Promise<TlsAnswer> =>
-  tlsRequest(`${to.url}${at}`, { ca: to.ca, ...options });
+  patiently(() => tlsRequest(`${to.url}${at}`, { ca: to.ca, ...options }));
 /** The address that the gateway takes for the client's. */
 async function addressSeen(to: Nginx, options: Omit<TlsRequestOptions, "ca">): Promise<string> {
   const { status, json } = await ask(to, "/api/v1/me", { key, ...options });
@@ -109,7 +110,7 @@ describe("the address of a client", () => {
 
   test("is that of the node if any node takes callers: then it must not be trusted", async () => {
     const { node } = await serviceUrls(cluster, namespace, "through-any-node");
-    const answer = await request(`${node}/api/v1/me`, { key, headers: { "x-forwarded-for": madeUp } });
+    const answer = await patiently(() => request(`${node}/api/v1/me`, { key, headers: { "x-forwarded-for": madeUp } }));
     const seen = answer.json.client.ip;
     console.log(`with externalTrafficPolicy Local a caller on ${await ownAddress(cluster)} is seen as such, with Cluster as ${seen}`);
     expect([madeUp, await ownAddress(cluster)]).not.toContain(seen);
@@ -143,7 +144,7 @@ test("a 429 arrives as the gateway sends it", async () => {
     return refused.status === 429;
   });
   expect(refused?.json).toMatchObject({ status: 429, code: "rate_limit_exceeded" });
-  const direct = await request(`${urls.node}${path}`, { key: limited });
+  const direct = await patiently(() => request(`${urls.node}${path}`, { key: limited }));
   expect(direct.status).toBe(429);
   const names = [...direct.headers.keys()].filter((name) =>
     /^(content-type|retry-after|.*ratelimit.*|x-quota.*|x-request-cost)$/.test(name),

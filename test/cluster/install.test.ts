@@ -12,6 +12,7 @@ import {
   imageValues,
   makeKey,
   makeNamespace,
+  patiently,
   removeNamespaces,
   serviceUrls,
   smallRequests,
@@ -80,14 +81,14 @@ describe("an evaluation by two commands", () => {
 
   test.each(["cluster", "node"] as const)("questions are answered through the Service by its %s address", async (by) => {
     for (const { path, facts } of lookups) {
-      const answer = await request(`${urls[by]}${path}`, { key });
+      const answer = await patiently(() => request(`${urls[by]}${path}`, { key }));
       expect([path, answer.status]).toEqual([path, 200]);
       expect(answer.json).toMatchObject(facts);
     }
   });
 
   test("a caller without a key is refused, and probes and operators' routes are not behind the Service for callers", async () => {
-    expect((await request(`${urls.node}/api/v1/ip/193.0.6.139`)).status).toBe(401);
+    expect((await patiently(() => request(`${urls.node}/api/v1/ip/193.0.6.139`))).status).toBe(401);
     for (const path of ["/metrics", "/readyz", "/admin/v1/keys"]) expect((await request(`${urls.node}${path}`, { key })).status).toBe(404);
   });
 
@@ -123,8 +124,8 @@ describe("a second installation, with three NATS servers and a nameserver", () =
     const { node } = await serviceUrls(cluster, second, "other-netfacts");
     await untilAnswered(node, made.secret, performance.now());
     // Of another database.
-    expect((await request(`${urls.node}/api/v1/me`, { key: made.secret })).status).toBe(401);
-    expect((await request(`${urls.node}/api/v1/ip/193.0.6.139`, { key })).status).toBe(200);
+    expect((await patiently(() => request(`${urls.node}/api/v1/me`, { key: made.secret }))).status).toBe(401);
+    expect((await patiently(() => request(`${urls.node}/api/v1/ip/193.0.6.139`, { key }))).status).toBe(200);
     expect((await pods(second)).map(restartsOf)).toEqual((await pods(second)).map(() => 0));
   });
 
@@ -140,6 +141,6 @@ describe("a second installation, with three NATS servers and a nameserver", () =
       "PersistentVolumeClaim other-netfacts-ingest",
       "Pod other-netfacts-test",
     ]);
-    expect((await request(`${urls.node}/api/v1/ip/193.0.6.139`, { key })).status).toBe(200);
+    expect((await patiently(() => request(`${urls.node}/api/v1/ip/193.0.6.139`, { key }))).status).toBe(200);
   });
 });

@@ -14,6 +14,7 @@ import {
   imageValues,
   makeKey,
   makeNamespace,
+  patiently,
   removeNamespaces,
   serviceUrls,
   smallRequests,
@@ -79,7 +80,7 @@ async function askEachIngest(): Promise<void> {
   const headers = { "x-netfacts-proxy-token": Buffer.from(secret.data.token, "base64").toString(), connection: "close" };
   const { cluster: ingest } = await serviceUrls(cluster, namespace, "netfacts-ingest");
   for (let turn = 0; turn < 20; turn++) {
-    const { status } = await request(`${ingest}/admin/v1/ingest/runs`, { method: "POST", headers });
+    const { status } = await patiently(() => request(`${ingest}/admin/v1/ingest/runs`, { method: "POST", headers }));
     expect([202, 409]).toContain(status);
   }
 }

@@ -104,7 +104,7 @@ test("dev: the sources answer through the forwarded port, and a changed file is 
   // A service that starts again ends the forward, which skaffold then opens anew.
   const { cluster: service } = await serviceUrls(cluster, dev, "netfacts");
   const headerOf = async () => (await fetch(`${service}/api/v1/status`).catch(() => null))?.headers.get("x-content-type-options");
-  expect(await headerOf()).toBe("nosniff");
+  await until(async () => (await headerOf()) === "nosniff");
   for (const value of ["nosniff-1", "nosniff-2"]) {
     await copy(path, text.replace('"nosniff"', JSON.stringify(value)));
     await until(async () => (await headerOf()) === value, { timeoutMs: 120_000 });

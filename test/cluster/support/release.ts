@@ -125,6 +125,16 @@ export async function untilAnswered(url: string, key: string, since: number): Pr
   return await until(isAnswered, { since, timeoutMs: readyMsMax + performance.now() - since });
 }
 
+/** Asks again, for up to 30 s, while the answer is 503 or 504: on a busy machine, the database and services can be later than a gateway waits. */
+export async function patiently<A extends { readonly status: number }>(ask: () => Promise<A>): Promise<A> {
+  const end = performance.now() + 30_000;
+  for (;;) {
+    const answer = await ask();
+    if ((answer.status !== 503 && answer.status !== 504) || performance.now() > end) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
 export interface Evaluation {
   /** Must exist (`makeNamespace`). */
   readonly namespace: string;
