@@ -196,15 +196,24 @@ test.each([
   "/admin/v1/ingest/.;x/keys",
   "/admin/v1/ingest/%2e%2e/keys",
   "/admin/v1/ingest/..%2fkeys",
-  "http://127.0.0.1/admin/v1/ingest/runs",
-  "http://evil.example/admin/v1/ingest/runs",
+  "http://evil.example/admin/v1/ingest/..%2fkeys",
 ])("the path %s is refused, and nothing of it reaches ingest", async (target) => {
-  const socket = connect(port(), "127.0.0.1");
-  socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.adminKey}\r\nConnection: close\r\n\r\n`);
-  const [answer] = await readAnswers(socket);
+  const answer = await answerTo(target);
   expect([400, 404]).toContain(answer?.status);
   expect(harness.ingest.requests).toEqual([]);
 });
+
+test("a whole URL as target is its path: ingest is asked, whatever host the URL names", async () => {
+  expect(await answerTo(`http://evil.example${runsPath}?limit=1`)).toMatchObject({ status: 200 });
+  expect(harness.ingest.requests).toMatchObject([{ method: "GET", url: `${runsPath}?limit=1` }]);
+});
+
+async function answerTo(target: string) {
+  const socket = connect(port(), "127.0.0.1");
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.adminKey}\r\nConnection: close\r\n\r\n`);
+  const [answer] = await readAnswers(socket);
+  return answer;
+}
 
 test("a refused upload is answered at once, and read on slowly and not for long", async () => {
   const socket = connect(port(), "127.0.0.1");
