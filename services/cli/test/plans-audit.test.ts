@@ -150,6 +150,8 @@ describe("audit", () => {
     expect(await found("--actor", "key:7Q9M3W8K")).toBe(0);
     expect((await said("audit")).split("\n")[0]).toMatch(/^AT +WHO +FROM +WHAT +ON +DETAILS$/);
     expect(await run(dataDir, "audit", "--limit", "0")).toMatchObject({ code: 2 });
+    const backwards = await run(dataDir, "audit", "--since", "2001-01-02", "--until", "2001-01-01");
+    expect([backwards.code, backwards.err]).toEqual([2, "netfacts: --since is after --until\n"]);
     expect(await run(dataDir, "audit", "--action", "key.revke")).toMatchObject({
       code: 2,
       err: expect.stringContaining("snapshot.rollback"),

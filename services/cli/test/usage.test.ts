@@ -57,6 +57,7 @@ test("refuses what makes no sense", async () => {
     ["--from", "2026-11-31", "--to", "2026-12-01"],
     ["--from", "2026-02-01", "--to", "2026-02-29"],
     ["--month", "2026-11", "--from", "2026-11-01", "--to", "2026-11-02"],
+    ["--csv", "--json"],
     ["--by", "day,month"],
     ["--by", "country"],
     ["--kind", "everything"],

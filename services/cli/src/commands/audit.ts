@@ -3,7 +3,9 @@
 import { auditActions } from "@netfacts/contracts";
 import type { AuditEntry, AuditQuery } from "@netfacts/keys";
 import { InvalidArgumentError, Option } from "commander";
+import { CliError } from "../cli-error.ts";
 import { type RegisterCommand, sharedSettings } from "../context.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { none, printJson, printLines, tableLines, timeText } from "../output.ts";
 import { withStore } from "./control-store.ts";
 import { parseCount, parseExpiry, parseSpan } from "./keys/key-options.ts";
@@ -32,6 +34,7 @@ export const audit: RegisterCommand = (program, context) => {
     .addOption(new Option("--action <what>", "only this action").choices(auditActions))
     .option("--target <id>", "key id, plan name, AS, source, address, prefix, run or snapshot")
     .action(async (options: AuditOptions, command) => {
+      if ((options.since ?? 0) > (options.until ?? Infinity)) throw new CliError(exitCodes.usage, "--since is after --until");
       const entries = await withStore({ command, context, create: false }, (store) => store.audit.list(queryOf(options)));
       if (sharedSettings(command).json) return printJson(context, { entries: entries.map(entryJson) });
       printLines(

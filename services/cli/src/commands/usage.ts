@@ -54,6 +54,8 @@ export const usage: RegisterCommand = (program, context) => {
     )
     .option("--csv", "print CSV with a header line")
     .action(async (options: UsageOptions, command) => {
+      const isJson = sharedSettings(command).json;
+      if (isJson && options.csv === true) throw new CliError(exitCodes.usage, "--csv cannot be combined with --json");
       const query = queryOf(options, context.now());
       const columns = usageColumns(options.by);
       await withStore({ command, context, create: false }, async (store) => {
@@ -69,7 +71,7 @@ export const usage: RegisterCommand = (program, context) => {
         const groups: UsageGroup[] = [];
         for await (const group of usageGroups(store.usage, query, options.by)) groups.push(group);
         const total = await store.usage.total(query);
-        if (sharedSettings(command).json) {
+        if (isJson) {
           return printJson(context, { from: query.from, to: query.to, total, items: groups.map(usageItem) });
         }
         if (groups.length === 0) return printLines(context, [`No usage from ${query.from} to ${query.to}.`]);

@@ -19,6 +19,7 @@ import {
 } from "@netfacts/contracts";
 import type { FastifyRequest } from "fastify";
 import { notAcceptable, preferredType } from "../edge/accept.ts";
+import { invalidParameter } from "../edge/invalid-parameter.ts";
 import { searchOf } from "../edge/search.ts";
 import type { Lookup } from "./lookups.ts";
 import { QuestionReader } from "./question-reader.ts";
@@ -101,11 +102,7 @@ function acceptedFormat({ formats }: Lookup<LookupName>, accept: string | undefi
 }
 
 function onlyJson(name: "fields" | "meta"): ProblemError {
-  const message = "is only supported for JSON; the other formats contain a single list";
-  return new ProblemError("invalid_parameter", {
-    detail: `Parameter ${name} ${message}.`,
-    errors: [{ location: `query.${name}`, code: "invalid_parameter", message }],
-  });
+  return invalidParameter(name, "is only supported for JSON; the other formats contain a single list");
 }
 
 function invalidCursor(message: string): ProblemError {

@@ -2,6 +2,7 @@
 
 import { ProblemError, type UsageApart, usageApart } from "@netfacts/contracts";
 import { daysOf, type UsagePlace, type UsageQuery } from "@netfacts/storage";
+import { invalidParameter } from "../edge/invalid-parameter.ts";
 
 export interface UsageQuestion {
   readonly query: UsageQuery;
@@ -20,7 +21,7 @@ const byDefault: readonly UsageApart[] = ["key", "day", "route_class"];
 export function readUsageQuestion(parameters: Readonly<Record<string, string>>, now: number): UsageQuestion {
   const { key_id: keyId, bucket, route_class: routeClass, by: byText, cursor } = parameters;
   const named = new Set(byText?.split(",") ?? byDefault);
-  if (named.has("day") && named.has("month")) throw invalid("by", "contains day and month; use only one");
+  if (named.has("day") && named.has("month")) throw invalidParameter("by", "contains day and month; use only one");
   const by = usageApart.filter((name) => named.has(name));
   return {
     query: {
@@ -64,16 +65,9 @@ function textWhere(wanted: boolean, value: unknown): string | null {
 
 function readDays({ month, from, to }: Readonly<Record<string, string>>, now: number): Pick<UsageQuery, "from" | "to"> {
   if (from === undefined && to === undefined) return daysOf(month ?? new Date(now).toISOString().slice(0, 7));
-  if (month !== undefined) throw invalid("month", "cannot be combined with from and to");
+  if (month !== undefined) throw invalidParameter("month", "cannot be combined with from and to");
   if (from === undefined || to === undefined)
-    throw invalid(from === undefined ? "from" : "to", "is missing: from and to must be used together");
-  if (from > to) throw invalid("from", "is after to");
+    throw invalidParameter(from === undefined ? "from" : "to", "is missing: from and to must be used together");
+  if (from > to) throw invalidParameter("from", "is after to");
   return { from, to };
-}
-
-function invalid(name: string, message: string): ProblemError {
-  return new ProblemError("invalid_parameter", {
-    detail: `Parameter ${name} ${message}.`,
-    errors: [{ location: `query.${name}`, code: "invalid_parameter", message }],
-  });
 }

@@ -148,6 +148,12 @@ describe("parameters", () => {
     expect(unknown.detail).toMatch(/key\.revoke.*snapshot\.rollback/);
   });
 
+  test("a time after its end is refused", async () => {
+    const times = "from=2026-11-22T00:00:00Z&to=2026-11-21T00:00:00Z";
+    const problem = expectProblem(await ask(harness, "GET", `${audit}?${times}`), "invalid_parameter");
+    expect(problem.errors).toMatchObject([{ location: "query.from", message: "is after to" }]);
+  });
+
   test("times are RFC 3339 in UTC", async () => {
     const problem = expectProblem(await ask(harness, "GET", `${audit}?from=yesterday&to=2026-11-21`), "invalid_parameter");
     expect(places(problem)).toEqual(["query.from", "query.to"]);
