@@ -162,6 +162,7 @@ export class RunManager {
       work: async (run, onProgress) => {
         const outcome = await this.#rollBack(asked, onProgress);
         if (outcome.ok) log.info({ run: run.id, snapshot: outcome.report.snapshot, replaces: asked.replaces }, "rollback succeeded");
+        else if (this.#stopping.signal.aborted) log.info({ run: run.id, reason: outcome.message }, "run ended, because the service stops");
         else log.error({ run: run.id, reason: outcome.message }, "rollback failed");
         return outcome;
       },
@@ -275,6 +276,7 @@ export class RunManager {
         log.warn({ run: run.id, section, reason: refused }, "a section shrank too much; the previous version remains in use");
     if (outcome.ok && scope === null) this.#wholeRuns++;
     if (outcome.ok) log.info({ run: run.id, snapshot: outcome.report.snapshot, unchanged: outcome.report.unchanged }, "run succeeded");
+    else if (this.#stopping.signal.aborted) log.info({ run: run.id, reason: outcome.message }, "run ended, because the service stops");
     else log.error({ run: run.id, reason: outcome.message }, "run failed; the previous snapshot remains in service");
     return outcome;
   }

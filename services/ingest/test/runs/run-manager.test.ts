@@ -1,4 +1,4 @@
-/** Runs of a term: what is measured and counted of them. */
+/** Runs of a term: what is measured, counted and logged of them. */
 
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
@@ -24,7 +24,8 @@ afterEach(() => store.close());
 
 function managed(execute: () => RunOutcome, clock = { now: () => 1_000_000 }) {
   const registry = createRegistry();
-  const silent = () => undefined;
+  const logged: string[] = [];
+  const logger = (level: string) => (_fields: unknown, message?: string) => void logged.push(`${level}: ${message}`);
   const runs = new RunManager(
     {
       store,
@@ -36,13 +37,13 @@ function managed(execute: () => RunOutcome, clock = { now: () => 1_000_000 }) {
       execute: async () => execute(),
       settle: async () => undefined,
       metrics: createIngestMetrics(createMetrics("ingest", registry)),
-      log: { info: silent, warn: silent, error: silent },
+      log: { info: logger("info"), warn: logger("warn"), error: logger("error") },
       clock,
     },
     { signal: new AbortController().signal, confirm: async () => undefined },
     { activate: async () => ({ activated: true }), resume: async () => null },
   );
-  return { runs, registry };
+  return { runs, registry, logged };
 }
 
 test("a run during which the clock is set back took no negative time", async () => {
@@ -70,4 +71,20 @@ test("runs of everything that succeeded are counted, and no others", async () =>
   await runs.start(starter);
   await runs.idle();
   expect(runs.wholeRuns).toBe(1);
+});
+
+test("a run that fails is logged as an error, but not if it ended because the service stops", async () => {
+  const failing = managed(() => failed);
+  await failing.runs.start(starter);
+  await failing.runs.idle();
+  expect(failing.logged).toContain("error: run failed; the previous snapshot remains in service");
+
+  const stopping = managed(() => {
+    void stopping.runs.stop();
+    return failed;
+  });
+  await stopping.runs.start(starter);
+  await stopping.runs.idle();
+  expect(stopping.logged).toContain("info: run ended, because the service stops");
+  expect(stopping.logged.filter((line) => line.startsWith("error"))).toEqual([]);
 });
