@@ -52,11 +52,18 @@ export class FolderLists {
     return current === null || past.includes(current) ? past : [...past, current];
   }
 
-  /** The publications, oldest first. Folders of earlier versions have no file of them: the manifests replace it. */
+  /**
+   * The publications, oldest first. One after the last of the current snapshot did not reach the pointer, because of a crash, or not yet. Folders of
+   * earlier versions have no file of them: the manifests replace it.
+   */
   async publications(): Promise<readonly Publication[]> {
+    // Comes first: a publication meanwhile must not cut the list at an earlier one of the same snapshot.
+    const current = await this.currentId();
     const lines = (await this.#sealedLines("publications"))?.map((line) => publicationPattern.exec(line));
     if (lines === undefined || lines.includes(null)) return this.#writtenManifests();
-    return lines.map((parts) => ({ id: parts?.[1] as string, at: parts?.[2] as string }));
+    const listed = lines.map((parts) => ({ id: parts?.[1] as string, at: parts?.[2] as string }));
+    const last = listed.findLastIndex(({ id }) => id === current);
+    return last === -1 ? listed : listed.slice(0, last + 1);
   }
 
   async takenBack(): Promise<TakenBack> {

@@ -126,6 +126,21 @@ describe("a folder after a crash", () => {
     });
   });
 
+  test("a crash between the list of publications and the pointer leaves no publication that never was in service", async () => {
+    await inFolder(async (folder) => {
+      const store = openFolderStore(folder);
+      const first = await publishNumber(store, 1);
+      const lists = await Promise.all(
+        ["current", "history"].map(async (name) => [join(folder, name), await readFile(join(folder, name))] as const),
+      );
+      await publishNumber(store, 2);
+      for (const [path, bytes] of lists) await writeFile(path, bytes);
+      expect((await store.publications()).map(({ id }) => id)).toEqual([first.id]);
+      const third = await publishNumber(store, 3);
+      expect((await store.publications()).map(({ id }) => id)).toEqual([first.id, third.id]);
+    });
+  });
+
   test("a kept manifest that is damaged or gone does not stand in the way of publishing", async () => {
     await inFolder(async (folder) => {
       const store = openFolderStore(folder);
