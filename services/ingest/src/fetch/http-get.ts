@@ -55,7 +55,7 @@ export async function httpGet(options: GetOptions): Promise<GetAnswer> {
     if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return answer;
     answer.response.destroy();
     if (hop === redirectsMax) throw new FetchError("forbidden", `${shownUrl(options.url)}: more than ${redirectsMax} redirects`);
-    const next = parse(headers.location, url.href);
+    const next = parse(encodedBytes(headers.location), url.href);
     if (url.protocol === "https:" && next.protocol === "http:" && !options.allowDowngrade)
       throw new FetchError(
         "forbidden",
@@ -63,6 +63,11 @@ export async function httpGet(options: GetOptions): Promise<GetAnswer> {
       );
     url = next;
   }
+}
+
+/** Node gives each byte of a header as one letter: those that are not ASCII are part of a letter, mostly in UTF-8. */
+function encodedBytes(header: string): string {
+  return header.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function parse(text: string, base: string): URL {

@@ -181,6 +181,15 @@ test.each([
   expect(server.requests[1]?.headers.authorization).toBe(`Basic ${Buffer.from(sent).toString("base64")}`);
 });
 
+test("letters of a redirect that are not encoded are sent in the bytes that came", async () => {
+  server.behave((request, socket) => {
+    if (request.path === "/a") answer(socket, 302, { location: "/données/b?q=ü" });
+    else answer(socket, 200, {}, "content");
+  });
+  await place.fetch(`${server.url}/a`);
+  expect(server.requests[1]?.path).toBe("/donn%C3%A9es/b?q=%C3%BC");
+});
+
 test("redirects in a circle end", async () => {
   server.behave((request, socket) => answer(socket, 302, { location: request.path === "/a" ? "/b" : "/a" }));
   expect(await failure(place.fetch(`${server.url}/a`))).toMatchObject({
