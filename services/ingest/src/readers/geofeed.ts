@@ -79,6 +79,7 @@ export async function readGeofeed(content: SourceContent): Promise<{ records: Lo
     throw new SourceError(file, { line: firstRecordLine ?? 1 }, "no line has a comma: this is a list of prefixes, not a geofeed");
   const records = [...found.values()];
   const ipv4 = records.reduce((count, { prefix }) => count + (prefix.version === 4 ? 1 : 0), 0);
+  const located = records.reduce((count, { place }) => count + (place === null ? 0 : 1), 0);
   return {
     records,
     report: {
@@ -89,7 +90,7 @@ export async function readGeofeed(content: SourceContent): Promise<{ records: Lo
       skipped: tally.skipped(),
       asOf,
       notes: [...short.notes(), ...long.notes(), ...texts.notes()],
-      kinds: { "IPv4 prefixes": ipv4, "IPv6 prefixes": records.length - ipv4 },
+      kinds: { "IPv4 prefixes": ipv4, "IPv6 prefixes": records.length - ipv4, "prefixes with a location": located },
     },
   };
 }

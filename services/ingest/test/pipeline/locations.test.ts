@@ -79,6 +79,19 @@ test("a feed that lost more than its share is refused, and the last good one sta
   });
 });
 
+test("a feed whose prefixes have no location any more is refused, and the last good one stays", async () => {
+  await atWork(async (place) => {
+    const rows = (country: string) => Array.from({ length: 60 }, (_, at) => `11.0.${at}.0/24,${country},,,\n`).join("");
+    await place.write("one", rows("NL"));
+    await run(place, feed("one"));
+    await place.write("one", rows(""));
+    await expect(run(place, feed("one"))).rejects.toThrow(
+      "has 0 prefixes with a location, compared with 60 in the last good version: 60 are missing, more than kind_shrink_max (0.2) allows",
+    );
+    expect(await placesOf(place, "11.0.59.1")).toEqual([["NL", null, null]]);
+  });
+});
+
 test.each(["observations", "observations-csv"])(
   "%s that are repeated do not count for what the next file may lose, and lost votes do",
   async (format) => {

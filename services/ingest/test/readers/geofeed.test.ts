@@ -74,10 +74,10 @@ test("lines with fewer or more than five fields are read, and counted with their
   ]);
 });
 
-test("nested prefixes are two records, and prefixes are counted by family", async () => {
-  const { records, report } = await read("192.0.0.0/16,NL,,,", "192.0.2.0/24,DE,,,", "2001:db8::/32,NL,,,");
+test("nested prefixes are two records, and prefixes are counted by family, and those with a location", async () => {
+  const { records, report } = await read("192.0.0.0/16,NL,,,", "192.0.2.0/24,ZZ,,,", "2001:db8::/32,NL,,,");
   expect(records).toHaveLength(3);
-  expect(report.kinds).toEqual({ "IPv4 prefixes": 2, "IPv6 prefixes": 1 });
+  expect(report.kinds).toEqual({ "IPv4 prefixes": 2, "IPv6 prefixes": 1, "prefixes with a location": 2 });
 });
 
 test("of a repeated prefix the first line stays: an equal one is left out, another one is bad", async () => {

@@ -213,7 +213,7 @@ describe("a geofeed", () => {
       expect(report.notes).toEqual([
         expect.stringMatching(new RegExp(`^lines with fewer than five fields, the others read as empty: 82 \\(line ${first}, `)),
       ]);
-      expect(report.kinds).toEqual({ "IPv4 prefixes": 7_635, "IPv6 prefixes": 3_026 });
+      expect(report.kinds).toEqual({ "IPv4 prefixes": 7_635, "IPv6 prefixes": 3_026, "prefixes with a location": 10_661 });
     });
   });
 
