@@ -70,8 +70,10 @@ export async function walkChanges(
   now: () => number = () => performance.now(),
 ): Promise<ChangesPage | ChangesRefusal> {
   const started = now();
-  const publications = await kept.publications();
-  if (publications === null) return { refusal: "unavailable" };
+  const all = await kept.publications();
+  if (all === null) return { refusal: "unavailable" };
+  // Of one second the last counts, as for `as_of`: a place names a pair by its second.
+  const publications = all.filter(({ at }, index) => all[index + 1]?.at !== at);
   if (publications.length === 0) return { refusal: "empty" };
   const begin = place === null ? { after: publications.length - 1, before: publications.length - 2 } : pairAt(publications, place);
   if (begin === null) return { refusal: "gone" };

@@ -133,6 +133,13 @@ test("all pages together are the changes of every pair, newest first, whatever t
   );
 });
 
+test("snapshots that were published to and fro within a second count as the last of them, and the pages end", async () => {
+  const kept = world([2, 0, 1, 0, 1, 0, 1, 0, 2]);
+  for (const between of kept.list.slice(1, -1)) kept.list.splice(kept.list.indexOf(between), 1, { ...between, at: atOf(1) });
+  const alone = { ...kept, list: kept.list.filter((_, index) => [0, 7, 8].includes(index)) };
+  expect((await allPages(kept, { asn: 7 }, 1)).map(told)).toEqual(expected(alone, { asn: 7 }));
+});
+
 test("a snapshot that is withdrawn after the list was read is not passed over as damaged: the pages are those of the list without it", async () => {
   for (const withdrawn of [0, 1, 2, 3, 4]) {
     const kept = world([0, 1, 2, 1, 0]);
