@@ -75,6 +75,7 @@ function refusalOf({ response, url }: GetAnswer, now: number): FetchError {
   const { statusCode = 0, headers } = response;
   const told = `${shownUrl(url)}: the server returned status ${statusCode}`;
   if (statusCode === 404 || statusCode === 410) return new FetchError("absent", told);
+  if (statusCode === 403) return new FetchError("denied", told);
   if ([408, 416, 425, 429, 500, 502, 503, 504].includes(statusCode)) {
     const retryAfterMs = readRetryAfter(headers["retry-after"], now);
     return new FetchError("away", told, retryAfterMs === null ? {} : { retryAfterMs });

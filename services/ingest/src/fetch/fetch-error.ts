@@ -9,6 +9,8 @@ export type FetchFault =
   | "refused"
   /** Nothing is at this URL (404, 410): a dated file may have an older one. */
   | "absent"
+  /** We may not have what is at this URL (403). Stores such as S3 also answer so for a missing file if they do not list their files for us. */
+  | "denied"
   /** We do not connect: because of the address, the scheme, too many redirects, or an untrusted certificate. */
   | "forbidden"
   /** Longer than `bytes_max` allows. */

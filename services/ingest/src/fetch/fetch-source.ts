@@ -127,13 +127,19 @@ class SourceFetch {
     const { latest: known } = await this.#folder.files();
     await this.#folder.removeUnnamed();
     const candidates = locationsAt(fetch.url, fetch.everySeconds, this.#context.now());
+    let denied: FetchError | null = null;
     for (const url of candidates) {
       try {
         return await this.#fetchUrl(url, known);
       } catch (error) {
-        if (!(error instanceof FetchError) || error.fault !== "absent" || candidates.length === 1) throw error;
+        if (!(error instanceof FetchError) || candidates.length === 1) throw error;
+        // The file that is here existed: an older one must not take its place.
+        const mayBeMissing = error.fault === "denied" && known?.urlDigest !== urlDigestOf(url);
+        if (error.fault !== "absent" && !mayBeMissing) throw error;
+        if (mayBeMissing) denied ??= error;
       }
     }
+    if (denied !== null) throw denied;
     const newest = shownUrl(candidates[0] as string);
     throw new FetchError("absent", `${newest}: not found, nor are the ${candidates.length - 1} before it`);
   }

@@ -194,6 +194,25 @@ test("of dated files the newest that exists is taken, and the one that is there 
   expect(error.message).toBe(`${server.url}/rib.20261121.1400.bz2: not found, nor are the 12 before it`);
 });
 
+test("of dated files on a server that answers 403 for a missing one, the newest that exists is taken", async () => {
+  const dated = { everySeconds: 7_200 };
+  const url = `${server.url}/rib.{yyyyMMdd}.{HHmm}.bz2`;
+  const now = () => Date.parse("2026-11-21T15:10:00Z");
+  const existing = ["/rib.20261121.1000.bz2", "/rib.20261121.1200.bz2"];
+  server.behave((request, socket) =>
+    existing.includes(request.path) ? serveFile(Buffer.from(request.path), `"${request.path}"`)(request, socket) : answer(socket, 403),
+  );
+  const { file } = await place.fetch(url, dated, { now });
+  expect(file.url).toBe(`${server.url}/rib.20261121.1200.bz2`);
+  existing.pop();
+  const told = `${server.url}/rib.20261121.1200.bz2: the server returned status 403`;
+  expect((await failure(place.fetch(url, dated, { now }))).message).toBe(told);
+  existing.pop();
+  const elsewhere = `${server.url}/other.{yyyyMMdd}.{HHmm}.bz2`;
+  const first = `${server.url}/other.20261121.1400.bz2: the server returned status 403`;
+  expect((await failure(place.fetch(elsewhere, dated, { now }))).message).toBe(first);
+});
+
 test.each(["Fri, 20 Nov 2099 08:00:00 GMT", "Thu, 01 Jan 1970 00:00:01 GMT", "Wed, 31 Dec 1969 23:59:59 GMT"])(
   "a file that was written at no possible time, %s, counts as written now",
   async (modified) => {
