@@ -1,6 +1,7 @@
 /** The VRPs that a reader collects, in columns that grow; each (prefix, max length, AS) once. */
 
 import { formatPrefix, hashWords, type Prefix } from "@netfacts/address";
+import { timestamp } from "@netfacts/contracts";
 import type { Vrp } from "@netfacts/rpki";
 import { printable } from "./reader-report.ts";
 
@@ -70,7 +71,8 @@ export class VrpList implements Iterable<Vrp> {
       const expiresAt = this.#expiresAt[entry] as number;
       if (expiresAt !== 0 && expiresAt < now) {
         const vrp = this.#at(entry);
-        told(this.#offset[entry] as number, `${formatPrefix(vrp.prefix)}-${vrp.maxLength} AS${vrp.asn} expired ${expiresAt}`);
+        const text = `${formatPrefix(vrp.prefix)}-${vrp.maxLength} AS${vrp.asn}, expired ${timestamp(expiresAt * 1_000)}, built ${timestamp(now * 1_000)}`;
+        told(this.#offset[entry] as number, text);
         continue;
       }
       for (const column of [this.#version, this.#length, this.#maxLength, this.#asn, this.#anchor, this.#expiresAt, this.#offset])
