@@ -24,7 +24,10 @@ export function processAlerts(time: Times): Alert[] {
     },
     {
       name: "NetfactsRestarting",
-      expr: ofOurs(`(changes(process_start_time_seconds[${time(15 * minutes)}]) > 2)`),
+      // Not only while it runs: Kubernetes waits up to five minutes before each new start, in which there is nothing to scrape.
+      expr:
+        `last_over_time(netfacts_process_info[${time(30 * minutes)}])` +
+        ` and on (job, instance) changes(process_start_time_seconds[${time(30 * minutes)}]) > 2`,
       holds: time(minutes),
       severity: "warning",
       summary: "{{ $labels.service }} at {{ $labels.instance }} restarts again and again",

@@ -33,8 +33,8 @@ export const runtime: Dashboard = {
         lines(
           "Restarts",
           "short",
-          "Starts within a quarter of an hour.",
-          { [each]: `changes(process_start_time_seconds${chosen}[15m]) ${ours}` },
+          "Starts within half an hour.",
+          { [each]: `changes(process_start_time_seconds${chosen}[30m]) ${ours}` },
           { thresholds: [1, 3], alerts: ["NetfactsRestarting"] },
         ),
       ],

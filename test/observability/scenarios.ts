@@ -116,6 +116,10 @@ const others = `netfacts_http_requests_total${of(gateway, `${route},status="400"
 const fast = `netfacts_http_request_duration_seconds_bucket${of(gateway, `${route},le="0.25"`)}`;
 const processMetrics = Object.keys(healthy).filter((series) => series.includes('instance="rdns-resolver-0"'));
 
+/** Values of an hour in which a process runs in one minute of six. */
+const everySixMinutes = (running: (minute: number) => string, otherwise: string): string =>
+  Array.from({ length: 60 }, (_, minute) => (minute % 6 === 0 ? running(minute) : otherwise)).join(" ");
+
 export const scenarios: readonly Scenario[] = [
   { name: "a healthy installation", changes: {}, atMinutes: 60, fires: {} },
   {
@@ -439,6 +443,16 @@ export const scenarios: readonly Scenario[] = [
     changes: { [`process_start_time_seconds${ofProcess("ingest")}`]: "1000x5 1360x3 1600x3 1800x440" },
     atMinutes: 16,
     fires: { NetfactsRestarting: [at("ingest"), "ingest at ingest-0 restarts again and again"] },
+  },
+  {
+    name: "a process ends within a minute of each start, and Kubernetes waits five minutes before the next one",
+    changes: {
+      [`up${ofProcess("ingest", 1)}`]: everySixMinutes(() => "1", "0"),
+      [`netfacts_process_info${of("ingest", "", 1)}`]: everySixMinutes(() => "1", "stale"),
+      [`process_start_time_seconds${ofProcess("ingest", 1)}`]: everySixMinutes((minute) => `${1_000 + 60 * minute}`, "stale"),
+    },
+    atMinutes: 56,
+    fires: { NetfactsRestarting: [at("ingest", 1), "ingest at ingest-1 restarts again and again"] },
   },
   {
     name: "a process is started anew once",

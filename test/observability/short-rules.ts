@@ -9,7 +9,7 @@ const minutesOf: Readonly<Record<string, number>> = {
   // Runs of the healthy system succeeded before.
   NetfactsIngestFailing: 100,
   // A process takes seconds for each start, and the store that long to be given up.
-  NetfactsRestarting: 4_000,
+  NetfactsRestarting: 2_000,
   NetfactsIngestLeaseErrors: 1_000,
   // Between two failures of the database lies the time that it is waited for.
   NetfactsStoreUnavailable: 1_750,
