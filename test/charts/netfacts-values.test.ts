@@ -99,6 +99,22 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
     /extraVolumeMounts of gateway names the volume data, .*: add the volume, or correct the name/,
   ],
   [
+    "a mount at the chart's own secrets, and two at one path",
+    joined(minimal, {
+      defaults: { extraVolumes: [{ name: "more", emptyDir: {} }] },
+      gateway: { extraVolumeMounts: [{ name: "more", mountPath: "/etc/netfacts/" }] },
+      ipRouting: {
+        extraVolumeMounts: [
+          { name: "more", mountPath: "/more" },
+          { name: "more", mountPath: "/more" },
+        ],
+      },
+    }),
+    /extraVolumeMounts of gateway has the path \/etc\/netfacts, .*: choose .*\n.*extraVolumeMounts of ipRouting has the path \/more, /,
+  ],
+  ["a registry with a scheme", joined(minimal, { global: { imageRegistry: "https://registry.example.com" } }), /global[./]imageRegistry/],
+  ["a value that no label has", joined(minimal, { commonLabels: { team: "network operations" } }), /commonLabels[./]team/],
+  [
     "policies that would allow every port",
     joined(minimal, { networkPolicy: { mongodb: { ports: [] }, resolvers: { ports: [] } } }),
     /networkPolicy\.mongodb\.ports is empty, which .* write at least one\n.*networkPolicy\.resolvers\.ports and .* write at least one port/,

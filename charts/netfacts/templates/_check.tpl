@@ -72,7 +72,11 @@
 {{- $names = append $names .name -}}
 {{- end -}}
 {{- $volumes := list "tmp" "secrets" -}}
-{{- if eq $section "ingest" -}}{{- $volumes = concat $volumes (list "data" "sources") -}}{{- end -}}
+{{- $paths := list "/tmp" "/etc/netfacts" -}}
+{{- if eq $section "ingest" -}}
+{{- $volumes = concat $volumes (list "data" "sources") -}}
+{{- $paths = concat $paths (list "/data" "/sources") -}}
+{{- end -}}
 {{- range $pod.extraVolumes -}}
 {{- if has .name $volumes -}}
 {{- $faults = append $faults (printf "extraVolumes of %s has the name %s, which another volume of the pod has: choose another name" $section .name) -}}
@@ -83,6 +87,11 @@
 {{- if not (has .name $volumes) -}}
 {{- $faults = append $faults (printf "extraVolumeMounts of %s names the volume %s, which extraVolumes does not have: add the volume, or correct the name" $section .name) -}}
 {{- end -}}
+{{- $path := clean .mountPath -}}
+{{- if has $path $paths -}}
+{{- $faults = append $faults (printf "extraVolumeMounts of %s has the path %s, where another volume of the pod is: choose another path" $section $path) -}}
+{{- end -}}
+{{- $paths = append $paths $path -}}
 {{- end -}}
 {{- end -}}
 {{- with $faults -}}
