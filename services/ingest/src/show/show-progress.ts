@@ -78,7 +78,7 @@ export function lineDisplay(write: (line: string) => void): ProgressDisplay {
       if (event.unit === "steps") return;
       // The last stored byte is read before its content is unpacked: the source is done when another begins.
       pending = event;
-      if (now - last < lineIntervalMs) return;
+      if (event.done === event.total || now - last < lineIntervalMs) return;
       last = now;
       write(progressLine(event, started, now));
     },

@@ -1,7 +1,7 @@
 /** Progress and reports as people see them. */
 
 import { PassThrough } from "node:stream";
-import { expect, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import { bytesText, lineDisplay, type RunReport, reportText, showProgress } from "../../src/app.ts";
 
 test("bytes are told in the unit that fits", () => {
@@ -23,6 +23,23 @@ test("without a terminal each step is a line, and each source one when it is don
   for (const done of [0, 1]) listener({ label: "build", done, total: 1, unit: "steps" });
   stop();
   expect(lines).toEqual([expect.stringMatching(/^read rib: done, 100 B in \d+\.\d s$/), "build …"]);
+});
+
+test("a source whose content is unpacked for long after its last byte was read is done once", () => {
+  const lines: string[] = [];
+  let now = 0;
+  const clock = jest.spyOn(performance, "now").mockImplementation(() => now);
+  try {
+    const { listener, stop } = lineDisplay((line) => lines.push(line));
+    for (const done of [0, 50, 100, 100, 100]) {
+      listener({ label: "read rib", done, total: 100, unit: "bytes" });
+      now += 4_000;
+    }
+    stop();
+  } finally {
+    clock.mockRestore();
+  }
+  expect(lines).toEqual([expect.stringMatching(/^read rib: 50 % of /), "read rib: done, 100 B in 20.0 s"]);
 });
 
 test("on a terminal a bar shows rate and ETA, and ends with its source", () => {
