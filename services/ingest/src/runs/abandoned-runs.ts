@@ -23,7 +23,8 @@ export async function endAbandonedRuns(options: AbandonedRunsOptions): Promise<R
     const report = run.report as KeptReport | null;
     if (run.state !== "running" || !isAbandoned(report?.started_by ?? null)) continue;
     await confirm?.();
-    const error = "its process ended or lost leadership before the run ended";
+    const error =
+      "its process ended or lost leadership before the run ended: see its log, or, if it was killed for memory, raise its memory limit";
     await runs.save({ ...run, endedAt: clock.now(), state: "failed", report: { ...report, error } });
     ended.push(run);
   }

@@ -62,7 +62,8 @@ test("after kill -9 in the middle of a run the other leads within the lease and 
   expect((await second.ask("GET", `${runsPath}/${run.id}`)).json).toMatchObject({
     state: "failed",
     snapshot: null,
-    error: "its process ended or lost leadership before the run ended",
+    error:
+      "its process ended or lost leadership before the run ended: see its log, or, if it was killed for memory, raise its memory limit",
   });
   expect(await contenders.snapshots().list()).toHaveLength(1);
 });
