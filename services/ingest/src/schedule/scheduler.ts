@@ -95,8 +95,8 @@ export class Scheduler {
   #noStoredBefore = 0;
   /** `wholeRuns` at the time when the failures were counted. */
   #wholeRuns = 0;
-  /** The last messages that were logged, of the list and of the source that each section waits for. A message is logged again when it changes. */
-  #told = { list: "", unreadable: "", waiting: new Map<BuiltSection, string | undefined>() };
+  /** The last messages that were logged, such as of the source that each section waits for. A message is logged again when it changes. */
+  #told = { list: "", unreadable: "", look: "", followed: "", waiting: new Map<BuiltSection, string | undefined>() };
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
@@ -147,9 +147,10 @@ export class Scheduler {
   #lookAtFollowed(): Promise<void> {
     this.#followedTurn = this.#followedTurn
       .then(() => this.#runFollowed())
-      .catch((err: unknown) => {
-        if (!this.#deps.signal.aborted) this.#deps.log.error({ err }, "the overrides could not be processed; retrying shortly");
-      });
+      .then(
+        () => this.#tellFault("followed", null),
+        (error: unknown) => this.#tellFault("followed", error),
+      );
     return this.#followedTurn;
   }
 
@@ -173,15 +174,15 @@ export class Scheduler {
   }
 
   async #takeTurn(): Promise<void> {
-    const { signal, log } = this.#deps;
+    const { signal } = this.#deps;
     this.#timer = undefined;
     if (signal.aborted) return;
     this.#isPoked = false;
     try {
       await this.look();
-    } catch (err) {
-      if (signal.aborted) return;
-      log.error({ err }, "the schedule could not be processed; retrying shortly");
+      this.#tellFault("look", null);
+    } catch (error) {
+      this.#tellFault("look", error);
     }
     const waitMs = await this.#untilNext();
     if (signal.aborted) return;
@@ -189,6 +190,16 @@ export class Scheduler {
       this.#turn = this.#takeTurn();
     };
     this.#timer = setTimeout(next, this.#isPoked ? 0 : waitMs);
+  }
+
+  /** @param err  null: there is none any more. While a store is away, each look fails for the same reason, which may be every second. */
+  #tellFault(at: "look" | "followed", err: unknown): void {
+    if (this.#deps.signal.aborted) return;
+    const text = err === null ? "" : `${err}`;
+    const what = at === "look" ? "schedule" : "overrides";
+    if (err !== null && this.#told[at] !== text)
+      this.#deps.log.error({ err }, `the ${what} could not be processed; retrying until it succeeds`);
+    this.#told[at] = text;
   }
 
   /** Also gives up, in time, data that an earlier leader published, even if no cache can be reached any more. */

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { openSqliteObservations } from "@netfacts/storage";
 import { until } from "../../../../test/support/http.ts";
+import { Scheduler } from "../../src/schedule/scheduler.ts";
 import { receive } from "../../src/uploads/receive.ts";
 import { storedNow } from "../../src/uploads/stored-source.ts";
 import { answer } from "../support/hostile-server.ts";
@@ -277,6 +278,34 @@ test("a list with faults is told once, and what was right before goes on afterwa
   everything();
   expect(await world.look()).toEqual(["/vrps"]);
   expect(await faults()).toBe(0);
+});
+
+test("why no look succeeds is told once, however often it is tried, and again after one that succeeded", async () => {
+  everything();
+  let reason: string | null = null;
+  const currentId = async () => (reason === null ? null : Promise.reject(new Error(reason)));
+  const snapshots = { ...world.store, currentId };
+  const run = async () => ({ ok: false, message: "no run", report: null }) as const;
+  const runs = { run, runBeside: run, idle: async () => undefined, wholeRuns: 0 };
+  const told: string[] = [];
+  const log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (fields: object) => void told.push(`${(fields as { err?: Error }).err}`),
+  };
+  const ending = new AbortController();
+  const sources = join(world.folder, "sources.yaml");
+  const scheduler = new Scheduler({ sources, stock: world.stock, snapshots, runs, clock: world, log, signal: ending.signal });
+  scheduler.start();
+  for (const next of ["the store is away", "the store is away", "it refuses", null, "it refuses"]) {
+    await scheduler.ended();
+    reason = next;
+    world.pass(hour); // longer than a failed run delays the next one
+    scheduler.poke();
+  }
+  await scheduler.ended();
+  ending.abort();
+  expect(told.filter((text) => text !== "undefined")).toEqual(["Error: the store is away", "Error: it refuses", "Error: it refuses"]);
 });
 
 test("a source that was taken off the list leaves the snapshot with its section's next run", async () => {
