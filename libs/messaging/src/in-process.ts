@@ -15,6 +15,8 @@ interface Pending extends Watched {
   readonly pinnedSnapshot: string | null;
   readonly queue: Queue;
   readonly share: Share;
+  /** On the clock of `performance.now()`. */
+  readonly endsAt: number;
   readonly resolve: (reply: ReplyItem) => void;
   readonly reject: (error: MessagingError) => void;
   /** The responder that has it; null while it waits. */
@@ -79,12 +81,14 @@ class InProcessMessaging implements Messaging {
     const share = queue.shares.enter(item.caller ?? "");
     if (share === null) return this.#refuse("overloaded", service, lane);
 
+    const now = performance.now();
     return new Promise((resolve, reject) => {
       const pending: Pending = {
         item,
         pinnedSnapshot,
         queue,
         share,
+        endsAt: now + item.budgetMs,
         resolve,
         reject,
         responder: null,
@@ -94,7 +98,7 @@ class InProcessMessaging implements Messaging {
       };
       queue.waiting.push(pending);
       this.#unanswered += 1;
-      this.#deadlines.add(pending, item.budgetMs);
+      this.#deadlines.add(pending, item.budgetMs, now);
       this.#scheduleFlush();
     });
   }
@@ -240,8 +244,11 @@ class InProcessMessaging implements Messaging {
       this.#onError("a frame handler failed", cause);
       for (const index of open) this.#fail(frame[index] as Pending, "handler_failed", cause);
     };
+    const now = performance.now();
+    // As over the network: responders reserve part of the time that is left, not of the time that there was before the item waited.
+    const items = frame.map(({ item, endsAt }) => ({ ...item, budgetMs: Math.max(0, endsAt - now) }));
     try {
-      responder.handler({ items: frame.map((pending) => pending.item), pinnedSnapshot }, answer)?.catch(failRest);
+      responder.handler({ items, pinnedSnapshot }, answer)?.catch(failRest);
     } catch (cause) {
       failRest(cause);
     }

@@ -60,6 +60,21 @@ export function describeRequests(name: string, create: CreateMessaging): void {
       expect(seen).toMatchObject({ op: "routing", query: "q", requestId: "a.b_c-1", traceparent });
     });
 
+    test("tells the responder the time that is left, less what passed while an item waited for its frame, also of a retry", async () => {
+      const budgets: number[] = [];
+      await messaging.serve("pod", ({ items }, answer) => {
+        budgets.push(items[0]?.budgetMs ?? 0);
+        holdEventLoop(50);
+        answer(0, budgets.length === 1 ? "not_yet" : reply("", older));
+      });
+      const asked = messaging.request("pod", "batch", item("q", { budgetMs: 60_000 }), older);
+      holdEventLoop(50);
+      await asked;
+      const [first = 0, second = 0] = budgets;
+      expect(first).toBeLessThanOrEqual(59_950);
+      expect(second).toBeLessThan(first);
+    });
+
     test("brings the pinned snapshot to the responder, and keeps what is pinned apart in frames of its own", async () => {
       const frames: Frame[] = [];
       await messaging.serve("echo", (frame, answer) => {
@@ -178,4 +193,9 @@ export function describeRequests(name: string, create: CreateMessaging): void {
       clearInterval(release);
     });
   });
+}
+
+/** Keeps everything else from running, as a long turn of the event loop does. */
+function holdEventLoop(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until; );
 }
