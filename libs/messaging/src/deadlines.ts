@@ -39,8 +39,7 @@ export class Deadlines<T extends Watched> {
     bucket.items.push(item);
     bucket.watched += 1;
     item.bucket = bucket;
-    // A late event loop runs its timers before it reads: replies that have arrived meanwhile must be read first.
-    this.#timer ??= setInterval(() => setImmediate(() => this.#expire()), deadlineGranularityMs);
+    this.#timer ??= setInterval(() => this.#look(), deadlineGranularityMs);
   }
 
   /** Stops watching an item; does nothing when it is not watched. Cost: O(1). */
@@ -70,10 +69,18 @@ export class Deadlines<T extends Watched> {
     if (this.#last === bucket) this.#last = null;
   }
 
-  #expire(): void {
-    const now = performance.now() / deadlineGranularityMs;
+  /**
+   * A late event loop runs its timers before it reads: replies that have arrived meanwhile must be read first. What was not over before that reading
+   * has another one, as the reading itself may have taken long.
+   */
+  #look(): void {
+    const tick = performance.now() / deadlineGranularityMs;
+    setImmediate(() => this.#expire(tick));
+  }
+
+  #expire(tick: number): void {
     for (const bucket of this.#buckets.values()) {
-      if (bucket.tick > now) continue;
+      if (bucket.tick > tick) continue;
       this.#drop(bucket);
       for (const item of bucket.items) {
         if (item.bucket !== bucket) continue;

@@ -49,6 +49,34 @@ test("a reply that is there ends its item, however late the event loop gets to i
   expect(told).toEqual([]);
 });
 
+test("so does a reply that arrives while the event loop is held up between the look at the clock and the end of what is late", async () => {
+  const told: string[] = [];
+  const deadlines = new Deadlines<Item>(({ name }) => told.push(name));
+  const item = made("answered");
+  const { port1, port2 } = new MessageChannel();
+  port2.once("message", () => {
+    deadlines.remove(item);
+    port2.close();
+  });
+  const holdUntil = (end: number) => {
+    while (performance.now() < end);
+  };
+  await setImmediate();
+  const start = performance.now();
+  // Runs before what the look defers, as a long turn of other work does.
+  setTimeout(() => {
+    void setImmediate().then(() => {
+      port1.postMessage("reply");
+      holdUntil(start + 520);
+    });
+  }, 1);
+  deadlines.add(item, 500, start);
+  // Both the timer and the look are due then.
+  holdUntil(start + 30);
+  await once(port2, "close");
+  expect(told).toEqual([]);
+});
+
 test("an item may be watched again, also while it is told, and ended with others at the same time", async () => {
   const told: string[] = [];
   const other = made("other");
