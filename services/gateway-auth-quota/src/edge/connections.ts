@@ -1,6 +1,5 @@
 /** The connections of a listener: limits of their number by client and key, of pending requests and unread answers, and their end at a stop. */
 
-import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { ProblemError, problemBody, problemHeaders } from "@netfacts/contracts";
@@ -9,6 +8,7 @@ import { plainAddress, sourceOf } from "../domain/client-address.ts";
 import type { GatewayMetrics } from "../metrics.ts";
 import type { CallerTurns } from "./caller-turns.ts";
 import type { Cors } from "./cors.ts";
+import { descriptorsForCallers } from "./descriptors.ts";
 import { echoPath } from "./echo.ts";
 import { callEvenly } from "./even-calls.ts";
 import type { HeldBack, KeylessGate } from "./keyless-gate.ts";
@@ -18,6 +18,7 @@ import { RareLog } from "./rare-log.ts";
 import type { RefusalGate } from "./refusal-gate.ts";
 import { newRequestId, requestIdOf } from "./request-id.ts";
 import { type Shortage, shortageOf } from "./shortage.ts";
+import { longestBeyond, takenBytes } from "./unread-answers.ts";
 
 export interface ConnectionOptions {
   /** Name of the resource in metrics and log lines. */
@@ -58,8 +59,8 @@ interface Connection {
   isUsed: boolean;
   /** Responses to its requests that are not answered, in the order of the requests. */
   readonly unanswered: Set<ServerResponse>;
-  /** Answers that are ready before their turn on the connection, each with the function that sends it. */
-  readonly early: Map<ServerResponse, () => void>;
+  /** Answers that are ready before their turn on the connection: the length of each, and the function that sends it. */
+  readonly early: Map<ServerResponse, { readonly bytes: number; readonly send: () => void }>;
   /** A request was refused as one too many, or bytes as malformed. The connection ends with this refusal, so later requests get no answer. */
   hasRefused: boolean;
   ignored: number;
@@ -73,6 +74,8 @@ interface Connection {
 
 /** A client that takes fewer bytes in `writeStallMs` does not read. */
 const takenBytesMin = 1_024;
+/** Bytes of answers that may wait for clients who do not read them as fast as they come. */
+const unreadBytesMax = 128 << 20;
 /** Sweeps in `writeStallMs`. They are counted instead of the time: while this process stands still, no client can take bytes. */
 const sweepsOfStall = 5;
 /** Refused connections that may stay open until their refusal is read. */
@@ -90,8 +93,6 @@ const heldBackMax = 1_024;
 const unreadMax = 512;
 /** Connections that are read nevertheless, in turn: otherwise others could fill every round. */
 const sparedMax = 2;
-/** Least number of file descriptors that are not for callers; a quarter of all if that is more. */
-const ownDescriptors = 64;
 
 const keylessDetails: Readonly<Record<Shortage, string>> = {
   full: "The server is overloaded, and requests without a key are not answered now.",
@@ -219,14 +220,16 @@ export class Connections {
    * Answers leave in the order of their requests (RFC 9112, section 9.3.2). Node would keep early answers, and write all of them at once
    * after the one that they waited for.
    *
+   * @param bytes  length of the answer, if it is known.
    * @returns null: the answer may leave; else send it when the promise resolves.
    */
-  turnToAnswer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
+  turnToAnswer(request: IncomingMessage, response: ServerResponse, bytes: number): Promise<void> | null {
     const { socket } = request;
     const connection = this.#connections.get(socket);
     if (connection === undefined || !connection.unanswered.has(response) || firstOf(connection.unanswered) === response) return null;
     return new Promise((resolve) => {
-      connection.early.set(response, () => this.#options.turns.take(this.#callerOf(request), socket, resolve));
+      const send = () => this.#options.turns.take(this.#callerOf(request), socket, resolve);
+      connection.early.set(response, { bytes, send });
     });
   }
 
@@ -238,9 +241,9 @@ export class Connections {
     // `response` too: it may have ended before its turn, because its client is gone.
     for (const ready of [response, firstOf(unanswered)]) {
       if (ready === undefined) continue;
-      const goOn = early.get(ready);
+      const answer = early.get(ready);
       early.delete(ready);
-      goOn?.();
+      answer?.send();
     }
   }
 
@@ -501,7 +504,6 @@ export class Connections {
   }
 
   #endStalled(): void {
-    const { resource, metrics } = this.#options;
     for (const connection of this.#connections.values()) {
       const { socket, stall } = connection;
       if (socket.writableLength === 0) {
@@ -512,16 +514,26 @@ export class Connections {
       if (stall === null) connection.stall = { sweeps: 0, taken };
       else if (++stall.sweeps < sweepsOfStall) continue;
       else if (taken - stall.taken >= takenBytesMin) connection.stall = { sweeps: 0, taken };
-      else {
-        metrics.connectionsEnded("unread").inc();
-        this.#warnings.warn(
-          "unread",
-          { resource, client: socket.remoteAddress, unread_bytes: socket.writableLength },
-          "a client does not read its answer",
-        );
-        socket.destroy();
-      }
+      else this.#endUnread(connection);
     }
+    const waiting = [...this.#connections.values()].map((connection) => ({
+      connection,
+      caller: (connection.keyShare ?? connection.share)?.caller ?? "",
+      bytes: waitingBytes(connection),
+    }));
+    for (const { connection } of longestBeyond(waiting, unreadBytesMax)) this.#endUnread(connection);
+  }
+
+  #endUnread(connection: Connection): void {
+    const { resource, metrics } = this.#options;
+    const { socket } = connection;
+    metrics.connectionsEnded("unread").inc();
+    this.#warnings.warn(
+      "unread",
+      { resource, client: socket.remoteAddress, unread_bytes: waitingBytes(connection) },
+      "a client does not read its answer",
+    );
+    socket.destroy();
   }
 
   #problem(detail: string, { url = "/", headers }: IncomingMessage) {
@@ -577,22 +589,10 @@ function endWith(response: ServerResponse): void {
   response.shouldKeepAlive = false;
 }
 
-/** Bytes that the system has taken from us, including the part of an unfinished write that was taken. Only the handle knows that part. */
-function takenBytes(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & {
-    readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
-  };
-  return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten - socket.writableLength;
-}
-
-/** Number of connections that leave enough file descriptors for stores, messages and files; infinite if the system reports no limit. */
-function descriptorsForCallers(): number {
-  let limits: string;
-  try {
-    limits = readFileSync("/proc/self/limits", "utf8");
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
-  const open = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.NaN);
-  return Number.isNaN(open) ? Number.POSITIVE_INFINITY : Math.max(1, open - Math.max(ownDescriptors, Math.floor(open / 4)));
+/** Bytes of answers that are ready and that the client has not taken. */
+function waitingBytes({ socket, early }: Connection): number {
+  if (socket.destroyed) return 0;
+  let bytes = socket.writableLength;
+  for (const answer of early.values()) bytes += answer.bytes;
+  return bytes;
 }

@@ -144,7 +144,8 @@ export function createListener(options: ListenerOptions, corsOrigins: CorsOrigin
   connections.watch(app.server);
   app.decorate("connections", connections);
   app.addHook("onSend", ({ raw }, reply, payload, done) => {
-    const turn = connections.turnToAnswer(raw, reply.raw);
+    const bytes = typeof payload === "string" || payload instanceof Uint8Array ? payload.length : 0;
+    const turn = connections.turnToAnswer(raw, reply.raw, bytes);
     if (turn === null) done(null, payload);
     else void turn.then(() => done(null, payload));
   });

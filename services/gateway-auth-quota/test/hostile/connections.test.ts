@@ -221,6 +221,24 @@ test("a client that does not read its answer is cut off, and its memory freed", 
   expect(harness.log).toContainEqual(expect.objectContaining({ level: "warn", message: "a client does not read its answer" }));
 });
 
+test("a client that reads slowly, and for whom too many answers wait, is cut off, and no other client", async () => {
+  const url = await start({ WRITE_STALL_MS: 1_000 });
+  answerLarge();
+  const readSlowly = async (answers: number): Promise<Socket> => {
+    const socket = await open(url);
+    socket.write(ask("/api/v1/ip/193.0.6.139", `Authorization: Bearer ${await harness.key()}\r\n`).repeat(answers));
+    socket.on("data", () => {
+      socket.pause();
+      setTimeout(() => socket.resume(), 20);
+    });
+    return socket;
+  };
+  const polite = await readSlowly(1);
+  const greedy = await readSlowly(8);
+  await once(greedy, "close");
+  expect(polite.closed).toBe(false);
+});
+
 test("a gateway that stood still cuts off no client for that time", async () => {
   const url = await start({ WRITE_STALL_MS: 1_000 });
   answerLarge();
