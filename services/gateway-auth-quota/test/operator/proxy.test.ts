@@ -282,14 +282,11 @@ test("a client that goes away in the middle takes its request to ingest with it"
 /** Sends so many bytes, or what is taken before the other end closes. */
 async function pump(socket: ReturnType<typeof connect>, size: number): Promise<void> {
   const chunk = Buffer.alloc(1 << 16);
+  const gone = new Promise((resolve) => {
+    for (const event of ["close", "end"]) socket.once(event, resolve);
+  });
   for (let sent = 0; sent < size && !socket.destroyed && socket.writable; sent += chunk.length) {
-    if (!socket.write(chunk)) {
-      await Promise.race([
-        new Promise((resolve) => socket.once("drain", resolve)),
-        new Promise((resolve) => socket.once("close", resolve)),
-        new Promise((resolve) => socket.once("end", resolve)),
-      ]);
-    }
+    if (!socket.write(chunk)) await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), gone]);
   }
   socket.end();
 }
