@@ -33,6 +33,7 @@ describe("createLogger", () => {
     ["a nested authorization header", { req: { headers: { authorization: secret } } }],
     ["a deeply nested field for credentials", { a: [{ b: { c: { d: { password: secret } } } }] }],
     ["a bearer token in a text", { note: `sent Bearer ${secret}` }],
+    ["the user and password of a URL", { note: `no answer from mongodb+srv://user:${secret}@db.example/netfacts` }],
     ["an error", { err: new Error(`wrong key ${key}`) }],
   ])("takes a secret out of %s", (_where, fields) => {
     expect(linesOf((log) => log.error(fields, "fault"))).not.toContain(secret);
@@ -48,6 +49,13 @@ describe("createLogger", () => {
     const lines = linesOf((log) => log.info(`created ${key}`));
     expect(lines).not.toContain(secret);
     expect(lines).toContain("nf_live_0123ABCD_[redacted]");
+  });
+
+  test("takes no time for a text that is made to look like the beginning of many URLs", () => {
+    const note = `${"a.".repeat(16_000)}://`;
+    const from = performance.now();
+    expect(JSON.parse(linesOf((log) => log.info({ note }, "request"))).note).toBe(note);
+    expect(performance.now() - from).toBeLessThan(500);
   });
 });
 
