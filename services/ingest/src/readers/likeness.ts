@@ -38,9 +38,10 @@ const errorPhrases: readonly string[] = [
 
 /** Whether a line is an error that servers write as plain text, often with status 200: `404 page not found`, `error code: 1015`. */
 export function isWebError(line: string): boolean {
-  const match = /^(?:error:? +)?(?:http\/[\d.]+ +)?(?:([45]\d\d)[ :-]+)?(.*)$/.exec(line.trim().toLowerCase());
-  if (match === null) return false;
-  const [, code, phrase = ""] = match;
+  const text = line.trim().toLowerCase();
+  // Every part is optional: if one had to follow, it would be tried after each number of blanks.
+  const [start = "", code] = /^(?:error:? +)?(?:http\/[\d.]+ +)?(?:([45]\d\d)[ :-]+)?/.exec(text) ?? [];
+  const phrase = text.slice(start.length);
   if (code !== undefined && /^(?:forbidden|unauthorized)\b/.test(phrase)) return true;
   return /^code: \d/.test(phrase) || errorPhrases.some((known) => phrase.startsWith(known));
 }

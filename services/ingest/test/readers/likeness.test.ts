@@ -19,6 +19,13 @@ test.each([
   expect(looksLike(`${line}\r\n`)).toBe("an error message of a web server");
 });
 
+test("a line takes no time for its blanks, and may hold the line separator of Unicode", () => {
+  const from = performance.now();
+  expect(isWebError(`error${" ".repeat(20_000)}\u2028x`)).toBe(false);
+  expect(performance.now() - from).toBeLessThan(500);
+  expect(isWebError("404 page not found\u2028more")).toBe(true);
+});
+
 test.each([
   ["404 NET-SERVICES, US\n", "format autnums"],
   ["AS403 FORBIDDEN-NET\n", "format autnums"],
