@@ -68,6 +68,8 @@ interface OpenSocket {
   count: number;
   asked: number;
   dropped: number;
+  /** A new one is being opened in its place. */
+  replacing: boolean;
   /** Takes no more questions, and closes with its last open one. */
   retired: boolean;
 }
@@ -157,7 +159,15 @@ export class UdpChannel implements Channel {
     const { host, port } = this.#options.server;
     const { address, family } = await lookup(host);
     const socket = createSocket({ type: family === 6 ? "udp6" : "udp4", recvBufferSize: receiveBufferBytes });
-    const open: OpenSocket = { socket, waiting: new Array(ids).fill(null), count: 0, asked: 0, dropped: 0, retired: false };
+    const open: OpenSocket = {
+      socket,
+      waiting: new Array(ids).fill(null),
+      count: 0,
+      asked: 0,
+      dropped: 0,
+      replacing: false,
+      retired: false,
+    };
     try {
       await connected(socket, port, address);
     } catch (cause) {
@@ -209,7 +219,8 @@ export class UdpChannel implements Channel {
 
   /** Opens a new socket, and then retires the old one. */
   #replace(open: OpenSocket): void {
-    if (open.retired || this.#closed) return;
+    if (open.replacing || open.retired || this.#closed) return;
+    open.replacing = true;
     this.#openOne().then(
       () => {
         const index = this.#sockets.indexOf(open);
@@ -219,6 +230,7 @@ export class UdpChannel implements Channel {
       },
       () => {
         // No socket can be opened now. Try again after as many questions or dropped messages.
+        open.replacing = false;
         open.asked = 0;
         open.dropped = 0;
       },
