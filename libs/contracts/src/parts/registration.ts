@@ -65,7 +65,7 @@ export type Allocation = Static<typeof Allocation>;
 
 /** A flag to show. Members are null for a code outside ISO 3166 (`AP`). */
 export const CountryFlag = record({
-  country: member(Type.String(), "Country shown: the country of the location if known, otherwise the country of registration."),
+  country: member(Type.String(), "Country shown: an ISO 3166-1 code, or `EU` or `AP`."),
   name: member(NullableText, "English name of the country or registry region; null for any other code."),
   emoji: member(NullableText, "Flag emoji; null if the code has none."),
   svg_url: member(NullableText, "Path of the flag image on this server; null if the code has none."),
@@ -75,7 +75,7 @@ export type CountryFlag = Static<typeof CountryFlag>;
 /** An entry of the IANA special-purpose address registries. */
 export const SpecialPurpose = record({
   name: member(Type.String(), "Name of the entry in the IANA registry."),
-  rfc: member(Type.String(), "Document that reserves it."),
+  rfc: member(Type.String(), "Document that reserves it, or several: `RFC8190, RFC919`."),
   block: member(Type.String(), "Prefix of the entry."),
   globally_reachable: member(NullableBoolean, 'Whether IANA lists the block as globally reachable; null if the registry says "N/A".'),
 });
@@ -84,7 +84,7 @@ export type SpecialPurpose = Static<typeof SpecialPurpose>;
 /** An entry of the IANA special-purpose AS number registry. */
 export const AsnSpecialPurpose = record({
   name: member(Type.String(), "Name of the entry in the IANA registry."),
-  rfc: member(Type.String(), "Document that reserves it."),
+  rfc: member(Type.String(), "Document that reserves it, or several: `RFC8190, RFC919`."),
 });
 export type AsnSpecialPurpose = Static<typeof AsnSpecialPurpose>;
 

@@ -85,7 +85,10 @@ export const RpkiSummary = record({
     }),
     "Number of origins in each state, including AS_SET origins. A state without origins is absent.",
   ),
-  covering_vrps: member(NullableCount, "Number of VRPs that cover the prefix; null if no usable VRPs are loaded."),
+  covering_vrps: member(
+    NullableCount,
+    "Number of VRPs that cover the prefix, or what was requested if no prefix matches; null if no usable VRPs are loaded.",
+  ),
 });
 export type RpkiSummary = Static<typeof RpkiSummary>;
 

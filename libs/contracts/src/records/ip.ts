@@ -76,7 +76,10 @@ export const IpRecord = record({
     nullable(Allocation),
     "Registration of the address, from the delegated statistics of the registries; null if no imported file covers it.",
   ),
-  country_flag: member(nullable(CountryFlag), "Country flag to display; null if no country is known."),
+  country_flag: member(
+    nullable(CountryFlag),
+    "Flag of the country of the location if known, otherwise of the country of registration; null if neither is known.",
+  ),
   routing: member(IpRouting, "Summary of who announces the address."),
   rpki: member(RpkiSummary, "RPKI state of the matched prefix, summarised over its origins."),
   network_type: member(

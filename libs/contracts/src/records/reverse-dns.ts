@@ -56,7 +56,7 @@ export const ReverseDnsRecord = record({
         hit: member(Type.Boolean(), "Whether the answer came from the cache."),
         stored_at: member(NullableTimestamp, "Time at which the answer was cached; null if it was not."),
         expires_at: member(NullableTimestamp, "Time at which the cached answer expires; null if it is not cached."),
-        negative: member(Type.Boolean(), "Whether the cached answer is that there is no name."),
+        negative: member(Type.Boolean(), "Whether the answer is that there is no name."),
         stale: member(Type.Boolean(), "Whether the answer has expired and DNS gives no newer one."),
       }),
     ),
