@@ -37,7 +37,7 @@ function buildProgram(context: CliContext): Command {
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .addOption(
-      new Option("--data-dir <dir>", "data directory of the installation").default(
+      new Option("--data-dir <dir>", "data folder of the installation").default(
         defaultDataDir(),
         "NETFACTS_HOME, or .netfacts of the repository",
       ),
@@ -65,6 +65,12 @@ function addHelp(group: Command, path: string): void {
   const commands = [...group.commands];
   if (commands.length === 0) return;
   for (const one of commands) addHelp(one, `${path} ${one.name()}`);
+  // Otherwise `--help` after the name of a command that does not exist prints the help of the group.
+  group.addHelpText("before", () => {
+    const name = group.args[0];
+    if (name !== undefined && !name.startsWith("-")) named(group, path, name);
+    return "";
+  });
   group
     .command("help")
     .description("print help for a command")
@@ -77,9 +83,14 @@ function addHelp(group: Command, path: string): void {
 function helpOf(group: Command, path: string, names: readonly string[]): Command {
   const [name, ...others] = names;
   if (name === undefined) return group;
-  const named = group.commands.find((one) => one.name() === name || one.aliases().includes(name));
-  if (named === undefined) throw new CliError(exitCodes.usage, `unknown command '${name}' (see ${path} --help for commands and options)`);
-  return helpOf(named, `${path} ${name}`, others);
+  return helpOf(named(group, path, name), `${path} ${name}`, others);
+}
+
+/** The command of the group with this name. Throws `CliError` if there is none. */
+function named(group: Command, path: string, name: string): Command {
+  const command = group.commands.find((one) => one.name() === name || one.aliases().includes(name));
+  if (command === undefined) throw new CliError(exitCodes.usage, `unknown command '${name}' (see ${path} --help for commands and options)`);
+  return command;
 }
 
 /** An error that names options unknown to all commands of the line: commander does not name them if another option is missing. Null: none. */

@@ -1,6 +1,6 @@
 /** Files that commands write. */
 
-import { createWriteStream, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { accessSync, createWriteStream, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Readable } from "node:stream";
@@ -35,8 +35,9 @@ export async function writeWhole(path: string, pieces: Iterable<Uint8Array | str
   });
 }
 
-/** @throws CliError if anything has this name, even a dangling link. */
+/** @throws CliError if anything has this name, even a dangling link, or if no file can have it, because its folder does not exist. */
 export function refuseExisting(path: string): void {
+  orCannotWrite(path, () => accessSync(`${dirname(path)}/.`));
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
     throw new CliError(exitCodes.refused, `${path} already exists: choose another path, or remove it first`);
 }

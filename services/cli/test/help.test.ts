@@ -60,6 +60,8 @@ test("help prints the help of the command that it names, and names a command tha
     ["help", "nope"],
     ["help", "keys", "nope"],
     ["keys", "help", "nope"],
+    ["nope", "--help"],
+    ["keys", "nope", "--help"],
   ]) {
     const { code, out, err } = await run("nowhere", ...path);
     expect([code, out]).toEqual([2, ""]);

@@ -184,6 +184,14 @@ test("snapshot pack refuses a name that exists, as backup does, and says that th
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test("a copy in a folder that does not exist is refused in plain words", async () => {
+  const target = join(newFolder(), "missing", "copy");
+  for (const command of [["backup"], ["snapshot", "pack"]]) {
+    const { code, err } = await run(dataDir, ...command, target);
+    expect([code, err]).toEqual([exitCodes.failed, `netfacts: ${target} cannot be written: its folder does not exist\n`]);
+  }
+});
+
 test("a backup that cannot be written names the copy, not the store, and leaves nothing", async () => {
   await runJson(dataDir, "keys", "create", "--label", "any");
   const folder = newFolder();

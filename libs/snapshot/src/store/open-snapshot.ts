@@ -42,12 +42,8 @@ export async function openSnapshots(
   path: string,
 ): Promise<{ readonly store: SnapshotStore; readonly id: string; readonly packed: boolean }> {
   const kind = await stat(path).catch((cause: Error) => {
-    throw new SnapshotError(
-      `${path}: ${(cause as NodeJS.ErrnoException).code === "ENOENT" ? "no such file or folder; run `netfacts ingest run` to make a data directory, or name another one" : cause.message}`,
-      {
-        cause,
-      },
-    );
+    const reason = (cause as NodeJS.ErrnoException).code === "ENOENT" ? `no such file or folder${hint(path)}` : cause.message;
+    throw new SnapshotError(`${path}: ${reason}`, { cause });
   });
   if (kind.isDirectory()) {
     const inside = await stat(join(path, snapshotsFolder)).catch(() => null);
@@ -64,3 +60,9 @@ export async function openSnapshots(
     throw new SnapshotError(`${path}: is not a data folder, a manifest in one, or a pack`);
   return { store: openFolderStore(dirname(dirname(path)), keepingAll), id: basename(path, ".json"), packed: false };
 }
+
+/** What to do about a path where nothing is. A word may be meant as the id of a snapshot. */
+const hint = (path: string): string =>
+  path.includes("/")
+    ? "; run `netfacts ingest run` to make a data folder, or name another one"
+    : ", and not the id of a snapshot either; `netfacts snapshot list` lists the ids";

@@ -40,7 +40,8 @@ test("what is no snapshot is refused in one line that names it", async () => {
     await writeFile(elsewhere, await readFile(manifest));
     const object = join(folder, "data", snapshotsFolder, "objects", (await data.getManifest(id)).sections.routes?.object as string);
     const cases: [string, string][] = [
-      [join(folder, "missing"), "no such file or folder"],
+      [join(folder, "missing"), "no such file or folder; run `netfacts ingest run`"],
+      ["missing", "no such file or folder, and not the id of a snapshot either"],
       [join(folder, "empty"), "has no snapshot; run `netfacts ingest run` to make one"],
       [join(folder, "some.json"), "is not a data folder, a manifest in one, or a pack"],
       [join(folder, "nothing"), "is not a data folder"],
