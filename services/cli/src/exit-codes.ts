@@ -27,7 +27,7 @@ export const exitCodeHelp = `Exit codes:
   0  success
   1  failure
   2  invalid command line or settings file
-  3  not found: key, snapshot, file or data directory
+  3  not found: key, snapshot, file or data folder
   4  untrusted data: a damaged store or snapshot, or a rejected source
   5  temporarily unavailable: locked, not writable, or disk full
   6  not allowed; nothing was changed

@@ -6,9 +6,8 @@ import { CliError } from "./cli-error.ts";
 import { sharedSettings } from "./context.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-export const snapshotOption = (
-  description = "a data directory, a manifest inside one, or a pack file (default: the data directory)",
-): Option => new Option("-s, --snapshot <path>", description);
+export const snapshotOption = (description = "a data folder, a manifest inside one, or a pack file (default: the data folder)"): Option =>
+  new Option("-s, --snapshot <path>", description);
 
 /** Value of the option, else the data folder. */
 export function snapshotPath(command: Command): string {

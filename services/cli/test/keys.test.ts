@@ -212,7 +212,7 @@ describe("the program", () => {
     expect(listed.out).not.toContain(String(secret).slice(17, 40));
   });
 
-  test("without --data-dir, works on the data directory of `make up`", async () => {
+  test("without --data-dir, works on the data folder of `make up`", async () => {
     const repository = join(import.meta.dirname, "../../..");
     expect(defaultDataDir({})).toBe(join(repository, ".netfacts"));
     expect(defaultDataDir({ NETFACTS_HOME: "" })).toBe(join(repository, ".netfacts"));
@@ -229,7 +229,7 @@ describe("the program", () => {
     ["keys", "revoke", "ABCDEFGH"],
   ])("%s %s makes no store where none is, and names the one it looked for", async (...args) => {
     const { code, out, err } = await run(dataDir, ...args);
-    expect([code, out, err]).toEqual([3, "", expect.stringContaining(`there is no store ${storeFile()}: name the data directory`)]);
+    expect([code, out, err]).toEqual([3, "", expect.stringContaining(`there is no store ${storeFile()}: name the data folder`)]);
     expect(readdirSync(dataDir)).toEqual([]);
   });
 

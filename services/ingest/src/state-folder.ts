@@ -1,4 +1,4 @@
-/** Checks whether ingest can write its state directory, before it leads and regularly after that. A process that cannot write does not lead. */
+/** Checks whether ingest can write its state folder, before it leads and regularly after that. A process that cannot write does not lead. */
 
 import { randomUUID } from "node:crypto";
 import { open, rm } from "node:fs/promises";

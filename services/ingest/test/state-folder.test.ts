@@ -1,4 +1,4 @@
-/** A state directory that cannot be written: ingest is not ready, says which setting is at fault, and leads once it can. */
+/** A state folder that cannot be written: ingest is not ready, says which setting is at fault, and leads once it can. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

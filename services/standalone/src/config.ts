@@ -6,7 +6,7 @@ import { ipv4IndexConfig, pastConfigSchema, retentionConfigSchema } from "@netfa
 import Type, { type Static } from "typebox";
 
 export const standaloneConfigSchema = Type.Object({
-  NETFACTS_HOME: Type.String({ default: ".netfacts", minLength: 1, description: "Directory for all state: snapshots, keys, limits" }),
+  NETFACTS_HOME: Type.String({ default: ".netfacts", minLength: 1, description: "Folder for all state: snapshots, keys, limits" }),
   SOURCES: Type.String({
     default: "",
     description:

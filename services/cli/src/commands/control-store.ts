@@ -126,7 +126,7 @@ async function openFile({ command, create }: StoreUse, note: (text: string) => v
   if (!create) {
     throw new CliError(
       exitCodes.notFound,
-      `there is no store ${path}: name the data directory of your installation with --data-dir or NETFACTS_HOME; a new installation begins with \`make up\`, \`netfacts ingest run\` or \`netfacts keys create\``,
+      `there is no store ${path}: name the data folder of your installation with --data-dir or NETFACTS_HOME; a new installation begins with \`make up\`, \`netfacts ingest run\` or \`netfacts keys create\``,
     );
   }
   const store = await openSqliteStore(path);

@@ -114,7 +114,7 @@ function makeDataFolder({ dataDir }: SharedSettings): void {
   try {
     makeFolder(dataDir, 0o700);
   } catch (error) {
-    throw new CliError(exitCodes.unavailable, `the data directory ${dataDir} cannot be created (${(error as Error).message})`, error);
+    throw new CliError(exitCodes.unavailable, `the data folder ${dataDir} cannot be created (${(error as Error).message})`, error);
   }
 }
 

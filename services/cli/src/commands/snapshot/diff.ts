@@ -18,7 +18,7 @@ export const diffCommand: RegisterCommand = (group, context) => {
   group
     .command("diff")
     .description("count the changes between two snapshots by section; with --ndjson, print each change on its own line")
-    .argument("[from]", "id of a kept snapshot, or a data directory, manifest or pack (default: the previous snapshot)")
+    .argument("[from]", "id of a kept snapshot, or a data folder, manifest or pack (default: the previous snapshot)")
     .argument("[to]", "same as FROM (default: the current snapshot)")
     .addOption(new Option("--section <name...>", "only these sections").choices(sectionNames))
     .addOption(natsOption())

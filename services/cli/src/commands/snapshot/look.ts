@@ -18,7 +18,7 @@ export const lookCommands: RegisterCommand = (group, context) => {
   /** Makes a command for one snapshot: the named one, else the current one. */
   const about = (command: Command, work: (opened: OpenedSnapshot, self: Command, argument: string) => Promise<void>): Command =>
     command
-      .addOption(snapshotOption("data directory, manifest in one, pack, or id of a kept snapshot (default: the current one)"))
+      .addOption(snapshotOption("data folder, manifest in one, pack, or id of a kept snapshot (default: the current one)"))
       .addOption(natsOption())
       .action(async (...given: unknown[]) => {
         const self = given.at(-1) as Command;

@@ -24,7 +24,7 @@ export interface Snapshots {
 export const natsOption = (): Option =>
   new Option(
     "--nats <url>",
-    "NATS server with the snapshot store of running services (default: NATS_URL; the data directory if that is not set or --data-dir is given)",
+    "NATS server with the snapshot store of running services (default: NATS_URL; the data folder if that is not set or --data-dir is given)",
   );
 
 /** Opens the place that the command line or the environment names, uses it, and closes it. */
