@@ -4,7 +4,7 @@
  */
 
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -121,6 +121,16 @@ describe("the state folder", () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
     for (const home of [file, join(file, "inside")]) expectOneLine(await failingStart(home), home, "is a file", "NETFACTS_HOME=");
+  });
+
+  test("with a file in the place of a folder, or the other way round, is told with the path", async () => {
+    const home = temporaryFolder();
+    const places = ["netfacts.log", "snapshots"].map((name) => join(home, name)) as [string, string];
+    mkdirSync(places[0]);
+    expectOneLine(await failingStart(home), `${places[0]} is a folder`, "NETFACTS_HOME=");
+    rmSync(places[0], { recursive: true });
+    writeFileSync(places[1], "");
+    expectOneLine(await failingStart(home), `${places[1]}/`, "is a file, or is inside one", "NETFACTS_HOME=");
   });
 
   test("that cannot be written is told", async () => {

@@ -1,6 +1,6 @@
 /** Errors that end a command with a message and an exit code. */
 
-import { StoreError, type StoreFault } from "@netfacts/storage";
+import { isNotWritable, StoreError, type StoreFault } from "@netfacts/storage";
 import { CommanderError } from "commander";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
@@ -35,6 +35,9 @@ export function endingOf(error: unknown): { readonly exitCode: ExitCode; readonl
   if (error instanceof CliError) return error;
   if (error instanceof StoreError) return { exitCode: storeExitCodes[error.fault], lines: [error.message] };
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? exitCodes.ok : exitCodes.usage, lines: [] };
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (Error.isError(error) && isNotWritable(code) && path !== undefined)
+    return { exitCode: exitCodes.unavailable, lines: [`${path}: this user may not use it (${code})`] };
   return { exitCode: exitCodes.failed, lines: reasons(error) };
 }
 

@@ -41,9 +41,28 @@ class HomeError extends Error {
 function homeFault({ code, message }: NodeJS.ErrnoException): string {
   if (code === "EEXIST" || code === "ENOTDIR") return "is a file, or is inside one";
   if (code === "ENOENT") return "cannot be created";
+  if (code === "EISDIR") return "is a folder, not a file";
   if (isNotWritable(code)) return "is not writable for this user";
   if (isDiskFull(code)) return "is on a full disk";
   return `cannot be used (${message})`;
+}
+
+/** A file in the folder cannot be used. */
+class HomeFileError extends Error {
+  override readonly name = "HomeFileError";
+
+  constructor(path: string, cause: NodeJS.ErrnoException) {
+    const fault = isNotWritable(cause.code) ? "cannot be read or written by this user" : homeFault(cause);
+    super(`${path} ${fault}; correct that, or choose another folder with NETFACTS_HOME=`);
+  }
+}
+
+/** For a system error about a file in the folder, an error that names the file and the remedy; any other error unchanged. */
+export function inHome(folder: string, error: unknown): unknown {
+  const { path } = error as NodeJS.ErrnoException;
+  return Error.isError(error) && typeof path === "string" && path.startsWith(join(folder, "/"))
+    ? new HomeFileError(path, error as NodeJS.ErrnoException)
+    : error;
 }
 
 /** Ownership of a folder. */

@@ -29,7 +29,7 @@ import { type ObservationStore, observationsFile, openSqliteObservations, openSq
 import { buildApp, type Standalone } from "./app.ts";
 import { type StandaloneConfig, standaloneConfigSchema } from "./config.ts";
 import { ensureData } from "./first-data.ts";
-import { type Home, takeHome } from "./home.ts";
+import { type Home, inHome, takeHome } from "./home.ts";
 import { noSnapshotText } from "./no-snapshot.ts";
 import { checkPorts } from "./port-owner.ts";
 import { welcomeText } from "./welcome.ts";
@@ -50,7 +50,7 @@ export async function start(telemetry: Telemetry): Promise<void> {
   const closing = new Closing();
   closing.add(() => telemetry.stop());
   closing.add(() => home.release());
-  await closing.start(async () => {
+  const started = closing.start(async () => {
     const logPath = join(folder, "netfacts.log");
     const logOf = openLog(logPath, own);
     const log = logOf("standalone");
@@ -60,6 +60,9 @@ export async function start(telemetry: Telemetry): Promise<void> {
       tell: (message) => process.stderr.write(`netfacts: terminated by an internal error: ${message}; details: ${logPath}\n`),
     });
     await serve({ settings, home, closing, log, logOf });
+  });
+  await started.catch((error: unknown) => {
+    throw inHome(folder, error);
   });
 }
 
