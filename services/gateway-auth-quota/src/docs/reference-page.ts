@@ -37,7 +37,8 @@ export function referenceScript(documentPath: string): StaticFile {
   };
   return {
     contentType: "text/javascript; charset=utf-8",
-    body: `${withoutOptionalExamples}
+    body: `${darkOnRequest}
+${withoutOptionalExamples}
 fetch(${JSON.stringify(documentPath)})
   .then((answer) => answer.json())
   .then((document) => {
@@ -50,6 +51,12 @@ fetch(${JSON.stringify(documentPath)})
   };
 }
 
+/** Runs in the browser. Swagger UI has dark colours below a class, and does not ask which ones the reader wants. */
+const darkOnRequest = `const dark = matchMedia("(prefers-color-scheme: dark)");
+const colour = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", colour);
+colour();`;
+
 /** Runs in the browser. Swagger UI fills forms with examples, so each request would be narrowed by all optional parameters. */
 const withoutOptionalExamples = `function withoutOptionalExamples(document) {
   for (const path of Object.values(document.paths))
@@ -58,11 +65,12 @@ const withoutOptionalExamples = `function withoutOptionalExamples(document) {
   return document;
 }`;
 
-/** Darkens colours of Swagger UI that are too pale to read (WCAG 2, 1.4.3), and styles the line above it. */
-const ownStyle = `nav { padding: 20px 28px 0; font: 14px sans-serif; }
+/** Corrects colours of Swagger UI that are too pale or too dark to read (WCAG 2, 1.4.3), and styles the line above it. */
+const ownStyle = `:root { color-scheme: light dark; }
+nav { padding: 20px 28px 0; font: 14px sans-serif; }
 .swagger-ui .info .title small, .swagger-ui .info .title small.version-stamp { background: #4a4f57; }
-nav a, .swagger-ui .info a, .swagger-ui a.link { color: #1a5fb4; }
-.swagger-ui .btn.authorize, .swagger-ui .btn.authorize span { color: #1c7a4a; border-color: #1c7a4a; }
+nav a, .swagger-ui .info a, .swagger-ui a.link { color: light-dark(#1a5fb4, #86b7ff); }
+.swagger-ui .btn.authorize, .swagger-ui .btn.authorize span { color: light-dark(#1c7a4a, #7fd9a3); border-color: light-dark(#1c7a4a, #7fd9a3); }
 .swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1f6ab0; }
 .swagger-ui .opblock.opblock-post .opblock-summary-method { background: #1c7a4a; }
 .swagger-ui .opblock.opblock-put .opblock-summary-method { background: #8f5a00; }

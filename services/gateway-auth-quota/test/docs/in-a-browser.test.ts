@@ -77,8 +77,12 @@ inBrowser(
   async () => {
     const { page, complaints } = await open("/docs/reference");
     await page.locator('[id$="-getMe"]').waitFor();
-    const rules = (await violations(page)).map((found) => found.split(" ")[0]);
-    expect(["heading-order", "nested-interactive", "region"]).toEqual(expect.arrayContaining(rules));
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.locator(`html${colorScheme === "dark" ? ".dark-mode" : ":not(.dark-mode)"}`).waitFor();
+      const rules = (await violations(page)).map((found) => found.split(" ")[0]);
+      expect(["heading-order", "nested-interactive", "region"]).toEqual(expect.arrayContaining(rules));
+    }
     await page.locator("nav a").click();
     await page.locator("h1", { hasText: "Routes of the API" }).waitFor();
     expect(await violations(page)).toEqual([]);
