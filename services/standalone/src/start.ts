@@ -32,6 +32,7 @@ import { ensureData } from "./first-data.ts";
 import { type Home, inHome, takeHome } from "./home.ts";
 import { noSnapshotText } from "./no-snapshot.ts";
 import { checkPorts } from "./port-owner.ts";
+import { servesSamples } from "./sample-data.ts";
 import { welcomeText } from "./welcome.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -118,7 +119,7 @@ async function serve(starting: Starting): Promise<void> {
     signal: closing.signal,
   });
   // The samples have no new versions, but observations may be uploaded in addition.
-  const followed = sources === "" && (await isSample(snapshots)) ? samples : sources;
+  const followed = sources === "" && (await servesSamples(snapshots, samples)) ? samples : sources;
   const ingest = await openIngest(starting, stored, followed);
   const app = await openApp(starting, stored, ingest);
   await app.start();
@@ -229,11 +230,4 @@ async function openApp({ settings, home, closing, logOf }: Starting, stored: Sto
   });
   closing.add(() => app.stop());
   return app;
-}
-
-async function isSample(snapshots: SnapshotStore): Promise<boolean> {
-  const id = await snapshots.currentId();
-  if (id === null) return false;
-  const manifest = await snapshots.getManifest(id).catch(() => null);
-  return manifest?.sample_data === true;
 }
