@@ -1,5 +1,7 @@
 /** Whether the samples are in service, so that a start without `SOURCES` follows them. */
 
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { readSources } from "@netfacts/ingest/app";
 import type { Manifest, SnapshotStore } from "@netfacts/snapshot";
 
@@ -12,10 +14,22 @@ export async function servesSamples(snapshots: SnapshotStore, samples: string): 
   const manifest = id === null ? null : await snapshots.getManifest(id).catch(() => null);
   if (manifest?.sample_data !== true) return false;
   const { sources } = await readSources(samples, { files: "later" });
-  return isOfSamples(manifest, new Set(sources.map(({ name }) => name)));
+  const files = sources.filter(({ section }) => telling.some((each) => each === section));
+  return isOfSamples(manifest, new Set(await Promise.all(files.map(({ location }) => digestOf(location)))));
 }
 
-/** A snapshot with data of an operator's own list is none of the samples, although sections that the list does not name are still theirs. */
-export function isOfSamples({ sections }: Pick<Manifest, "sections">, names: ReadonlySet<string>): boolean {
-  return telling.every((section) => sections[section]?.sources.some(({ name }) => names.has(name)) ?? true);
+/**
+ * A snapshot with data of an operator's own list is none of the samples, although sections that the list does not name are still theirs. Names would
+ * not tell: an own list may have the same ones.
+ *
+ * @param digests  SHA-256 of each file of the samples. One file of a section is enough, because a newer build may have others.
+ */
+export function isOfSamples({ sections }: Pick<Manifest, "sections">, digests: ReadonlySet<string>): boolean {
+  return telling.every((section) => sections[section]?.sources.some(({ sha256 }) => digests.has(sha256)) ?? true);
+}
+
+async function digestOf(path: string): Promise<string> {
+  return createHash("sha256")
+    .update(await readFile(path))
+    .digest("hex");
 }
