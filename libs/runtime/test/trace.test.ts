@@ -57,7 +57,7 @@ async function start(program: string): Promise<Service> {
       if (child.exitCode !== null) throw new Error(`did not start: ${text}`);
       return log().some(({ msg }) => msg === "started");
     },
-    { timeoutMs: 30_000 },
+    { timeoutMs: 200_000 },
   );
   return {
     log,

@@ -73,7 +73,7 @@ test("the bound of texts is one of bytes, whatever was asked", async () => {
 });
 
 test("of many generations in quick succession, only the two newest keep texts", async () => {
-  const generations = await Promise.all(Array.from({ length: 5 }, () => sampleGeneration()));
+  const generations = await Promise.all(Array.from({ length: 3 }, () => sampleGeneration()));
   const before = liveHeap();
   const answers = new IpAnswers();
   const perGeneration: number[] = [];

@@ -136,13 +136,13 @@ test("of a thousand lookups at a time none is lost while a recursor is stopped a
   const authorities = { [zone]: nsd.port };
   const [first, second] = [await startUnbound({ authorities }), kept(await startUnbound({ authorities }))];
   // A thousand at once overflow the receive buffer of a recursor: what the kernel drops is asked again, and on a busy machine several times.
-  const env = { RDNS_BUDGET_MS: "15000", RDNS_TIMEOUT_MS: "1000", RDNS_ATTEMPTS: "5" };
+  const env = { RDNS_BUDGET_MS: "30000", RDNS_TIMEOUT_MS: "2000", RDNS_ATTEMPTS: "5" };
   const service = kept(await startService({ RESOLVERS: `${first.address},${second.address}`, ...env }));
-  const asked = Array.from({ length: 1_000 }, (_, index) => service.ask(`2001:67c:2e8:${(index + 1).toString(16)}::1`, 20_000));
+  const asked = Array.from({ length: 1_000 }, (_, index) => service.ask(`2001:67c:2e8:${(index + 1).toString(16)}::1`, 40_000));
   await first.stop();
   kept(await startUnbound({ authorities, port: first.port }));
   const records = (await Promise.all(asked)).map(({ record }) => record);
   expect(new Set(records.map(({ ip }) => ip)).size).toBe(1_000);
   expect(new Set(records.map(({ status }) => status))).toEqual(new Set(["nxdomain"]));
   expect(Math.max(...records.map(({ resolver }) => resolver?.attempts ?? 0))).toBeLessThanOrEqual(10);
-}, 60_000);
+}, 120_000);
