@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { MessageChannel } from "node:worker_threads";
-import { expect, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import { Deadlines, type Watched } from "../src/deadlines.ts";
 import { pause, until } from "./nats/support.ts";
 
@@ -31,7 +31,8 @@ test("tells each item once and not early, and not what was removed", async () =>
   expect(times.get("late")).toBeGreaterThanOrEqual(60);
 });
 
-test("a reply that is there ends its item, however late the event loop gets to it", async () => {
+/** An item whose reply is read when it comes through `port`. */
+function answered() {
   const told: string[] = [];
   const deadlines = new Deadlines<Item>(({ name }) => told.push(name));
   const item = made("answered");
@@ -40,40 +41,40 @@ test("a reply that is there ends its item, however late the event loop gets to i
     deadlines.remove(item);
     port2.close();
   });
+  return { told, deadlines, item, port: port1, read: once(port2, "close") };
+}
+
+test("a reply that is there ends its item, however late the event loop gets to it", async () => {
+  const { told, deadlines, item, port, read } = answered();
   // Where replies are read: timers come next, before what arrived meanwhile is.
   await setImmediate();
   deadlines.add(item, 20);
-  port1.postMessage("reply");
+  port.postMessage("reply");
   for (const since = performance.now(); performance.now() - since < 60; );
-  await once(port2, "close");
+  await read;
   expect(told).toEqual([]);
 });
 
 test("so does a reply that arrives while the event loop is held up between the look at the clock and the end of what is late", async () => {
-  const told: string[] = [];
-  const deadlines = new Deadlines<Item>(({ name }) => told.push(name));
-  const item = made("answered");
-  const { port1, port2 } = new MessageChannel();
-  port2.once("message", () => {
-    deadlines.remove(item);
-    port2.close();
-  });
-  const holdUntil = (end: number) => {
-    while (performance.now() < end);
-  };
-  await setImmediate();
-  const start = performance.now();
-  // Runs before what the look defers, as a long turn of other work does.
-  setTimeout(() => {
-    void setImmediate().then(() => {
-      port1.postMessage("reply");
-      holdUntil(start + 520);
-    });
-  }, 1);
-  deadlines.add(item, 500, start);
-  // Both the timer and the look are due then.
-  holdUntil(start + 30);
-  await once(port2, "close");
+  const { told, deadlines, item, port, read } = answered();
+  let now = 1_000;
+  const clock = jest.spyOn(performance, "now").mockImplementation(() => now);
+  try {
+    await setImmediate();
+    // Runs before what the look defers, as a long turn of other work does.
+    setTimeout(() => {
+      void setImmediate().then(() => {
+        port.postMessage("reply");
+        now += 520;
+      });
+    }, 1);
+    deadlines.add(item, 500);
+    // Both the timer and the look are due then.
+    for (const since = Date.now(); Date.now() - since < 30; );
+    await read;
+  } finally {
+    clock.mockRestore();
+  }
   expect(told).toEqual([]);
 });
 
