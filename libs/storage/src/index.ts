@@ -1,6 +1,7 @@
 /** @netfacts/storage: the store: repositories and their implementation in SQLite. For MongoDB: `./mongo`. */
 
 export { tryFileLock } from "./file-lock.ts";
+export { type FolderOwner, ownerFile, ownerLock, readOwner, runningOwner } from "./folder-owner.ts";
 export type { Lease, LeaseOutcome, LeaseRepository, RenewOutcome } from "./lease-repository.ts";
 export type {
   GiveBackOutcome,

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { tryFileLock } from "@netfacts/storage";
 import { answer, type HostileServer, serveFile, startHostileServer } from "../../ingest/test/support/hostile-server.ts";
 import { delegatedFile } from "../../ingest/test/support/made-files.ts";
 import { sourceLines } from "../src/commands/source-lines.ts";
@@ -47,6 +48,23 @@ test("the data folder that it makes is for its owner alone", async () => {
   const made = join(folder, "new");
   expect((await run(made, "ingest", "run", ...sources())).code).toBe(exitCodes.ok);
   expect(statSync(made).mode & 0o777).toBe(0o700);
+});
+
+test.each([
+  ["follows another list", "/elsewhere/sources.yaml", true, true],
+  ["follows this list", null, true, false],
+  ["has crashed", "/elsewhere/sources.yaml", false, false],
+])("a note names an instance on the folder only if it returns to its own data: one that %s", async (_which, other, runs, isNamed) => {
+  const owner = { pid: 4711, url: "http://127.0.0.1:8080", follows: other ?? join(folder, "sources.yaml") };
+  writeFileSync(join(folder, "owner.json"), JSON.stringify(owner));
+  const unlock = tryFileLock(join(folder, "owner.lock"));
+  if (!runs) unlock?.();
+  const { code, err } = await run(folder, "ingest", "run", ...sources());
+  const note =
+    "netfacts: process 4711 (http://127.0.0.1:8080) serves this data folder and will soon replace this snapshot, because it imports " +
+    `/elsewhere/sources.yaml; to keep this snapshot, stop it, or start it with SOURCES=${join(folder, "sources.yaml")}\n`;
+  expect({ code, err }).toEqual({ code: exitCodes.ok, err: isNamed ? note : "" });
+  if (runs) unlock?.();
 });
 
 test("a source that is away ends the import, and stands below the table with its reason", async () => {

@@ -1,14 +1,18 @@
 /** The state folder and its owner, one process at a time. */
 
-import { accessSync, closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DanglingLinkError, isDiskFull, isNotWritable, makeFolder, tryFileLock } from "@netfacts/storage";
-
-/** The owner of the folder by its own report, for messages. In a container, `pid` is a number of that container. */
-export interface Owner {
-  readonly pid: number;
-  readonly url: string;
-}
+import {
+  DanglingLinkError,
+  type FolderOwner,
+  isDiskFull,
+  isNotWritable,
+  makeFolder,
+  ownerFile,
+  ownerLock,
+  readOwner,
+  tryFileLock,
+} from "@netfacts/storage";
 
 /** Longest wait for the lock: of two concurrent starts, one gets it within this time. */
 const lockWaitMs = 500;
@@ -18,7 +22,7 @@ export class HomeTakenError extends Error {
   override readonly name = "HomeTakenError";
 
   /** @param owner  null: it has not written its data yet. */
-  constructor(folder: string, owner: Owner | null) {
+  constructor(folder: string, owner: FolderOwner | null) {
     const who = owner === null ? "another process" : `process ${owner.pid} (${owner.url})`;
     super(`${folder} is in use by ${who}; stop it, or choose another folder with NETFACTS_HOME=`);
   }
@@ -68,8 +72,8 @@ export function inHome(folder: string, error: unknown): unknown {
 /** Ownership of a folder. */
 export interface Home {
   readonly folder: string;
-  /** Writes the URL of this process, for the error message of a second one. */
-  answersAt(url: string): void;
+  /** Writes the URL of this process, for messages of others. @param follows  path of the sources.yaml that it imports by itself; null: none. */
+  answersAt(url: string, follows?: string | null): void;
   release(): void;
 }
 
@@ -90,14 +94,14 @@ export function takeHome(folder: string, url: string): Home {
 function take(folder: string, url: string): Home {
   // The log and the store have the addresses and requests of clients.
   makeFolder(folder, 0o700);
-  const path = join(folder, "owner.json");
-  const unlock = lock(join(folder, "owner.lock"));
-  if (unlock === null) throw new HomeTakenError(folder, readOwner(path));
+  const path = join(folder, ownerFile);
+  const unlock = lock(join(folder, ownerLock));
+  if (unlock === null) throw new HomeTakenError(folder, readOwner(folder));
   // The file of a crashed owner must not appear in messages.
   rmSync(path, { force: true });
-  const answersAt = (answering: string): void => {
+  const answersAt = (answering: string, follows: string | null = null): void => {
     const next = `${path}.next`;
-    writeFileSync(next, `${JSON.stringify({ pid: process.pid, url: answering } satisfies Owner)}\n`);
+    writeFileSync(next, `${JSON.stringify({ pid: process.pid, url: answering, follows } satisfies FolderOwner)}\n`);
     renameSync(next, path);
   };
   try {
@@ -110,7 +114,7 @@ function take(folder: string, url: string): Home {
     folder,
     answersAt,
     release: () => {
-      if (readOwner(path)?.pid === process.pid) rmSync(path, { force: true });
+      if (readOwner(folder)?.pid === process.pid) rmSync(path, { force: true });
       unlock();
     },
   };
@@ -126,13 +130,4 @@ function lock(path: string): (() => void) | null {
     accessSync(path, constants.R_OK | constants.W_OK);
   }
   return tryFileLock(path, lockWaitMs);
-}
-
-function readOwner(path: string): Owner | null {
-  try {
-    const owner = JSON.parse(readFileSync(path, "utf8")) as Partial<Owner> | null;
-    return typeof owner?.pid === "number" && typeof owner.url === "string" ? { pid: owner.pid, url: owner.url } : null;
-  } catch {
-    return null;
-  }
 }

@@ -129,7 +129,7 @@ async function serve(starting: Starting): Promise<void> {
   for (const reason of refused) process.stdout.write(`rejected: ${reason}; an older snapshot is in service\n`);
   const url = await app.gateway.listen();
   missing = () => app.storeFault();
-  home.answersAt(url);
+  home.answersAt(url, followed === "" ? null : followed);
   if (followed !== "") await ingest.follow({ sources: followed, fetching: own });
   const operatorOrigin = app.gateway.operator?.listeningOrigin;
   // Create the key last: its secret is shown only once, and a failed start would lose it.

@@ -1,7 +1,7 @@
 /** `netfacts ingest run`: imports sources and publishes a snapshot. `netfacts ingest sources`: the state of each source. */
 
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import {
   endAbandonedRuns,
   IngestError,
@@ -18,7 +18,7 @@ import {
 } from "@netfacts/ingest/app";
 import { loadConfig } from "@netfacts/runtime";
 import { openDataFolder, retentionConfigSchema, retentionOf, type SectionName, sectionNames } from "@netfacts/snapshot";
-import { makeFolder, observationsFile, openSqliteStore, type Store } from "@netfacts/storage";
+import { makeFolder, observationsFile, openSqliteStore, runningOwner, type Store } from "@netfacts/storage";
 import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, ingestFolder, type RegisterCommand, type SharedSettings, sharedSettings, storePath } from "../context.ts";
@@ -72,6 +72,7 @@ export const ingest: RegisterCommand = (program, context) => {
         await interruptible(async (signal) => {
           try {
             print(await recorded(store, acceptShrink, context, (onBegin) => run(onBegin, signal)));
+            noteOwner(context, settings, sources);
           } catch (error) {
             if (!(error instanceof IngestError)) throw error;
             print(error.report);
@@ -109,6 +110,17 @@ export const ingest: RegisterCommand = (program, context) => {
       }
     });
 };
+
+/** A process that follows another list soon replaces what was published. */
+function noteOwner(context: CliContext, { dataDir }: SharedSettings, sources: string): void {
+  const owner = runningOwner(dataDir);
+  if (owner === null || owner.follows === null || owner.follows === resolve(sources)) return;
+  const { pid, url, follows } = owner;
+  printNote(
+    context,
+    `process ${pid} (${url}) serves this data folder and will soon replace this snapshot, because it imports ${follows}; to keep this snapshot, stop it, or start it with SOURCES=${resolve(sources)}`,
+  );
+}
 
 function makeDataFolder({ dataDir }: SharedSettings): void {
   try {
