@@ -19,16 +19,19 @@ const websiteLettersMax = 255;
 /** These marks change the direction of all text after them, also beyond the name. */
 const directionMarks = /[\u202a-\u202e\u2066-\u2069]/g;
 
-/** A name in one line, without marks of direction; null if the text cannot be a name. */
+/**
+ * A name in one line, without marks of direction; null if the text cannot be a name. Half of a character, which JSON can contain (`"\ud83d"`), becomes
+ * U+FFFD: sections are UTF-8, which cannot store it.
+ */
 export function readName(text: string): string | null {
-  const name = text.replace(directionMarks, "").replace(/\s+/g, " ").trim();
+  const name = text.toWellFormed().replace(directionMarks, "").replace(/\s+/g, " ").trim();
   return name.length > nameLettersMax || /\p{Cc}/u.test(name) ? null : name;
 }
 
 /** An http or https URL as written; null for anything else. */
 export function readWebsite(text: string): string | null {
   const website = text.trim();
-  if (website.length > websiteLettersMax || !/^https?:\/\/[^\s\p{Cc}"<>\\]+$/iu.test(website)) return null;
+  if (website.length > websiteLettersMax || !/^https?:\/\/[^\s\p{Cc}\p{Cs}"<>\\]+$/iu.test(website)) return null;
   return URL.canParse(website) ? website : null;
 }
 

@@ -137,6 +137,6 @@ function joined(a: Detail, b: Detail): Detail {
 
 /** One line of text; undefined for anything else. */
 function wordOf(value: unknown): string | undefined {
-  const word = typeof value === "string" && value.length <= wordLettersMax ? readName(value) : null;
-  return word === null || word === "" || /\p{Cs}/u.test(word) ? undefined : word;
+  const word = typeof value === "string" && value.isWellFormed() && value.length <= wordLettersMax ? readName(value) : null;
+  return word || undefined;
 }

@@ -55,6 +55,13 @@ test("mends texts, and leaves out what is no website", async () => {
   ]);
 });
 
+test("half of a character, which no section can store, becomes U+FFFD in a name, and a website with it is none", async () => {
+  const { networks } = await net({ asn: 1, name: "Caf\ud83d", website: "https://one.example/\ud83d" });
+  expect([...networks.values()]).toEqual([{ asn: 1, name: "Caf\ufffd" }]);
+  const { organisations } = await org({ id: 7, name: "\udc00 Seven" });
+  expect([...organisations.values()]).toEqual([{ name: "\ufffd Seven", website: null }]);
+});
+
 test.each([
   [5, "not an object"],
   [{ name: "x" }, "asn is not an AS number"],

@@ -16,7 +16,8 @@ export function websiteOf(text: string): string | null {
   const url = text.trim();
   const scheme = /^https?:\/\//i.exec(url)?.[0];
   if (scheme === undefined || url.length === scheme.length || url.length > 255) return null;
-  if (url.split("").some((letter) => '"<>\\'.includes(letter) || /\s/.test(letter) || !isName(letter))) return null;
+  if ([...url].some((letter) => '"<>\\'.includes(letter) || /^[\ud800-\udfff]$/.test(letter) || /\s/.test(letter) || !isName(letter)))
+    return null;
   try {
     return new URL(url) && url;
   } catch {

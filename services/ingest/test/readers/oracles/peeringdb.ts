@@ -39,7 +39,7 @@ function networkOf({ asn, name, org_id, website, info_type, info_types }: Member
   if (key === null || (org_id !== undefined && org_id !== null && !isWhole(org_id))) return null;
   if (!isTextOrNothing(name) || !isTextOrNothing(website) || !isTextOrNothing(info_type)) return null;
   if (!Array.isArray(several) || several.some((word) => typeof word !== "string")) return null;
-  const text = oneLine(mendedSlowly(name ?? ""));
+  const text = oneLine(wholeLetters(mendedSlowly(name ?? "")));
   if (!isName(text)) return null;
   const words = [...new Set([info_type ?? "", ...(several as string[])].map(wordOf))].filter(
     (word) => word !== "" && word !== "not_disclosed",
@@ -55,11 +55,14 @@ function networkOf({ asn, name, org_id, website, info_type, info_types }: Member
 
 function organisationOf({ id, asn, name, website, country }: Members) {
   if (asn !== undefined || !isWhole(id) || !isTextOrNothing(name) || !isTextOrNothing(website)) return null;
-  const text = oneLine(mendedSlowly(name ?? ""));
+  const text = oneLine(wholeLetters(mendedSlowly(name ?? "")));
   if (text === "" || !isName(text)) return null;
   const code = typeof country === "string" ? country.toUpperCase() : "";
   return { key: id + 0, name: text, website: websiteOf(mendedSlowly(website ?? "")), ...(isCountry(code) && { country: code }) };
 }
+
+/** Each half of a character, which no UTF-8 can contain, as U+FFFD. */
+const wholeLetters = (text: string): string => [...text].map((letter) => (/^[\ud800-\udfff]$/.test(letter) ? "\ufffd" : letter)).join("");
 
 /** Runs of small letters and digits joined by underscores, from the first letter on, at most 40. */
 function wordOf(type: string): string {
