@@ -36,6 +36,22 @@ std::vector ::foo Ab::Cd::foo pkg:::fun a:::b x::y host::1 ref:abc:def`;
   expect(await extractAddresses(`${log}\n\n1.1.1.1`, () => null)).toMatchObject({ lines: 5, linesWithout: 3 });
 });
 
+test("a line of colons, which a stranger can write into a log, takes no longer than one of addresses", async () => {
+  const best = async (line: string) => {
+    let least = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 3; round++) {
+      const since = performance.now();
+      await extract(line);
+      least = Math.min(least, performance.now() - since);
+    }
+    return least;
+  };
+  const ordinary = await best("::1 ".repeat(2_500));
+  for (const hostile of [`${":".repeat(9_999)}g`, `${"a:".repeat(4_999)}g`, `${"1:".repeat(2_500)}${":.".repeat(2_499)}g`])
+    expect(await best(hostile)).toBeLessThan(ordinary * 5);
+  expect(await extract(`2001:db8::1${".".repeat(100)} ${":".repeat(200)} 1.1.1.1`)).toEqual({ "2001:db8::1": 1, "1.1.1.1": 1 });
+});
+
 test("lines behind the first 100,000 are left out, which is told", async () => {
   const lines = (count: number) => extractAddresses("1.1.1.1\n".repeat(count), () => null);
   expect(await lines(linesMax)).toMatchObject({ lines: linesMax, isCut: false });

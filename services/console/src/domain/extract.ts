@@ -8,10 +8,11 @@ export const linesMax = 100_000;
 const lineCharactersMax = 10_000;
 /**
  * Sequences of the characters of addresses, without a port after IPv4, a label such as `host:`, and brackets around IPv6. A label has a
- * letter that no IPv6 address has. Five numbers with dots are a version, except in tcpdump's `1.2.3.4.443 > 5.6.7.8.80`.
+ * letter that no IPv6 address has. Five numbers with dots are a version, except in tcpdump's `1.2.3.4.443 > 5.6.7.8.80`. The parts of IPv6 are
+ * bounded, because the search tries all ways to divide them: anyone may write a line of 10,000 colons into a log.
  */
 const candidate =
-  /(?:(?<![\w.:])|(?<=[g-z_]\w*:))(?:\d{1,3}(?:\.\d{1,3}){3}(?:(?!\w|\.\w)|(?=\.\d{1,5} > )|(?<= > [\d.]+)(?=\.\d{1,5}:))|[0-9a-f]*:[0-9a-f:]*:[0-9a-f:.]*(?![\w:]))/gi;
+  /(?:(?<![\w.:])|(?<=[g-z_]\w*:))(?:\d{1,3}(?:\.\d{1,3}){3}(?:(?!\w|\.\w)|(?=\.\d{1,5} > )|(?<= > [\d.]+)(?=\.\d{1,5}:))|[0-9a-f]*:[0-9a-f:]{0,64}:[0-9a-f:.]{0,64}(?![\w:]))/gi;
 /** A hardware address of eight bytes, which looks like IPv6. */
 const eui64 = /^(?:[0-9a-f]{2}:){7}[0-9a-f]{2}$/i;
 
