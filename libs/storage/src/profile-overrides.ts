@@ -77,8 +77,15 @@ export function overrideFaults({ name, organisation, website, network_types }: P
   return faults;
 }
 
+/** Readers remove marks of direction: something else must remain. */
 function isName(text: string): boolean {
-  return text.trim() === text && text.length >= 1 && text.length <= nameLettersMax && text !== "-" && !/[\p{Cc}\p{Cs}]/u.test(text);
+  return (
+    text.trim() === text &&
+    /[^\s\u202a-\u202e\u2066-\u2069]/.test(text) &&
+    text.length <= nameLettersMax &&
+    text !== "-" &&
+    !/[\p{Cc}\p{Cs}]/u.test(text)
+  );
 }
 
 function isWebsite(text: string): boolean {

@@ -193,7 +193,7 @@ describe("what is refused", () => {
     [{ nam: "a" }, { "body.nam": "is unknown; the known members are name, organisation, website and network_types" }],
     [{ name: "" }, { "body.name": "must be a string of 1 to 256 characters or null" }],
     [{ organisation: "x".repeat(257) }, { "body.organisation": "must be a string of 1 to 256 characters or null" }],
-    ...[" a", "-", "a\nb", "a\u0000", "\u001b[31m", "\ud800", "🛰".repeat(200)].map((name): [unknown, object] => [
+    ...[" a", "-", "\u202e", "a\nb", "a\u0000", "\u001b[31m", "\ud800", "🛰".repeat(200)].map((name): [unknown, object] => [
       { name },
       { "body.name": oneLine },
     ]),

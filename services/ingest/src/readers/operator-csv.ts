@@ -92,10 +92,13 @@ function profileType([type = "", ...also]: readonly string[]): NonNullable<Profi
 
 const fault = Symbol("fault");
 
-/** A field as `read` returns it: undefined if it is empty, null for `-`, `fault` if it is invalid. */
+/** A field as `read` returns it: undefined if it is blank or nothing remains of it, null for `-`, `fault` if it is invalid. */
 function field<T>(text: string | undefined, read: (text: string) => T | null): T | null | undefined | typeof fault {
-  if (text === undefined || text === "") return undefined;
-  return text === none ? null : (read(text) ?? fault);
+  const said = text?.trim() ?? "";
+  if (said === "") return undefined;
+  if (said === none) return null;
+  const told = read(said);
+  return told === "" ? undefined : (told ?? fault);
 }
 
 function resourceOf(text: string): { prefix: Prefix } | { asn: number } | string {

@@ -10,7 +10,7 @@ const overrides = (...lines: string[]) => readOverridesCsv(contentOf(`${lines.jo
 const types = (...lines: string[]) => readNetworkTypesCsv(contentOf(`${lines.join("\n")}\n`, 7, { badRecordsMax: 0.6 }));
 
 describe("overrides", () => {
-  test("tell what stands there: nothing where a field is empty, none where it is a dash", async () => {
+  test("tell what stands there: nothing where a field is blank, none where it is a dash", async () => {
     const { overrides: read, report } = await overrides(
       "# corrections",
       "website,asn,name,organisation,network_type",
@@ -18,13 +18,15 @@ describe("overrides", () => {
       ",1.10,-,-,-",
       "",
       "-,64497,,Org,",
+      '" ",64498," ",\u202e,"isp "',
     );
     expect([...read.values()]).toEqual([
       { asn: 64496, name: "Example, Inc.", website: "https://example.net/a,b", networkType: { type: "isp", confidence: 1 } },
       { asn: 65546, name: null, organisation: null, networkType: null },
       { asn: 64497, organisation: "Org", website: null },
+      { asn: 64498, networkType: { type: "isp", confidence: 1 } },
     ]);
-    expect(report).toMatchObject({ read: 3, accepted: 3, skipped: [] });
+    expect(report).toMatchObject({ read: 4, accepted: 4, skipped: [] });
   });
 
   test("of several of one AS the last stays", async () => {

@@ -134,7 +134,7 @@ export function obviousOverrides(bytes: Uint8Array, badMax: number): string[] | 
       if (row === null || asn === null) return null;
       const told: Record<string, unknown> = { asn };
       for (const name of ["name", "organisation", "website", "network_type"]) {
-        const text = row[name] ?? "";
+        const text = (row[name] ?? "").trim();
         if (text === "") continue;
         const value = name === "website" ? websiteOf(text) : name === "network_type" ? typesOf(text) : oneLine(text);
         if (text !== "-" && (value === null || !isName(value))) return null;
