@@ -39,7 +39,7 @@ std::vector ::foo Ab::Cd::foo pkg:::fun a:::b x::y host::1 ref:abc:def`;
 test("a line of colons, which a stranger can write into a log, takes no longer than one of addresses", async () => {
   const best = async (line: string) => {
     let least = Number.POSITIVE_INFINITY;
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 10; round++) {
       const since = performance.now();
       await extract(line);
       least = Math.min(least, performance.now() - since);
