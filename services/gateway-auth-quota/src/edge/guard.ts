@@ -146,9 +146,9 @@ export class Guard {
       key,
       settle: (answered, failed = false) => {
         isOpen = false;
-        this.#settle(reply, charges, answered, failed);
+        this.#settle(reply, current, charges, answered, failed);
       },
-      withdraw: () => this.#withdraw(reply, charges),
+      withdraw: () => this.#withdraw(reply, current, charges),
       reserve: async (units, atLeast) => this.#reserved(await this.#limiter.reserveMonth(current, units, atLeast)),
       payRate: (units, also = 0) => this.#payRate(current, units, also, (paid) => isOpen && charges.push(paid)),
       hold: (onChange) =>
@@ -186,7 +186,7 @@ export class Guard {
     };
   }
 
-  #settle(reply: FastifyReply, charges: readonly Admission[], answered: boolean, failed: boolean): void {
+  #settle(reply: FastifyReply, key: VerifiedKey, charges: readonly Admission[], answered: boolean, failed: boolean): void {
     const [request] = charges as readonly [Admission, ...Admission[]];
     if (failed) this.#limiter.returnRate(request, request.charge.rate - 1);
     this.#limiter.settle(request, answered);
@@ -195,13 +195,12 @@ export class Guard {
         headers.requestCost,
         charges.reduce((sum, { charge }) => sum + charge.rate, 0),
       );
-    reply.headers(this.#limiter.headers(request.key));
+    reply.headers(this.#limiter.headers(key));
   }
 
-  #withdraw(reply: FastifyReply, charges: readonly Admission[]): void {
-    const [request] = charges as readonly [Admission, ...Admission[]];
+  #withdraw(reply: FastifyReply, key: VerifiedKey, charges: readonly Admission[]): void {
     for (const admission of charges) this.#limiter.withdraw(admission);
-    reply.headers(this.#limiter.headers(request.key));
+    reply.headers(this.#limiter.headers(key));
   }
 }
 

@@ -287,8 +287,7 @@ export class Lease {
     this.#window = next;
     const early = this.#next.enter(next);
     this.#unspent = early?.units ?? 0;
-    this.#hasReserved = false;
-    this.#othersReserved = 0;
+    [this.#hasReserved, this.#othersReserved] = [false, 0];
     this.#othersHeld = early?.held ?? 0;
     this.#unknown = early?.unknown ?? null;
     this.#others.reset();
@@ -297,16 +296,15 @@ export class Lease {
     this.#leased = early?.leased ?? (window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null);
     this.#prefetchAt = Math.floor(this.#unspent / 4) || -1;
     this.#filledTo = this.#unspent;
-    this.#exhaustedUntil = 0;
-    this.#short.until = 0;
+    [this.#exhaustedUntil, this.#short.until] = [0, 0];
   }
 
-  /** Changes the limit or window length of the bucket. */
+  /** Changes the limit or window length of the bucket. Units beyond what may be held of a lower limit go back before they can be spent. */
   changePolicy(policy: Policy): void {
     if (policy.windowSeconds !== this.policy.windowSeconds) this.#window = null;
     this.policy = policy;
-    this.#exhaustedUntil = 0;
-    this.#short.until = 0;
+    [this.#exhaustedUntil, this.#short.until] = [0, 0];
+    if (this.#excess() > 0) this.#work(false);
   }
 
   #mayAsk(): boolean {
@@ -437,7 +435,9 @@ export class Lease {
   #excess(): number {
     // `changePolicy` has ended the window: its units are dropped when the next one is entered.
     if (this.#waiters.units > 0 || this.#window === null) return 0;
-    return Math.max(0, this.#unspent - this.#holdMax((this.#leased ?? 0) - this.#unspent, this.policy.perSecond));
+    const spent = (this.#leased ?? 0) - this.#unspent;
+    const most = Math.min(this.#holdMax(spent, this.policy.perSecond), Math.max(0, this.policy.limit - spent));
+    return Math.max(0, this.#unspent - most);
   }
 
   #serve(): void {

@@ -166,13 +166,13 @@ class LeasedLimiter implements Limiter {
   }
 
   release({ key, charge }: Admission): void {
-    if (charge.slot) this.#account(key).slots -= 1;
+    if (charge.slot) this.#accountOf(key).slots -= 1;
   }
 
   settle(admission: Admission, answered: boolean | number): void {
     const { month, monthWindowStart, isRequest } = admission.charge;
     const kept = typeof answered === "number" ? answered : answered ? month : 0;
-    const account = this.#account(admission.key);
+    const account = this.#accountOf(admission.key);
     if (!isRequest) this.keep(admission, month);
     account.month.refund(month - kept, monthWindowStart);
     this.#onSettled(admission, kept, isRequest && kept === 0 ? 1 : 0);
@@ -181,20 +181,20 @@ class LeasedLimiter implements Limiter {
   keep({ key, charge }: Admission, units: number): number {
     const kept = Math.min(units, charge.month - charge.kept);
     charge.kept += kept;
-    const { open } = this.#account(key);
+    const { open } = this.#accountOf(key);
     if (open.windowStart === charge.monthWindowStart) open.units -= kept;
     return kept;
   }
 
   returnRate({ key, charge }: Admission, units: number): void {
     charge.rate -= units;
-    this.#account(key).rate.refund(units, charge.rateWindowStart);
+    this.#accountOf(key).rate.refund(units, charge.rateWindowStart);
   }
 
   withdraw(admission: Admission): void {
     const { key, charge } = admission;
     this.returnRate(admission, charge.rate);
-    this.#account(key).month.refund(charge.month, charge.monthWindowStart);
+    this.#accountOf(key).month.refund(charge.month, charge.monthWindowStart);
   }
 
   headers(key: LimitedKey): Record<string, string> {
@@ -227,6 +227,12 @@ class LeasedLimiter implements Limiter {
     await Promise.all([...this.#accounts.values()].flatMap(({ rate, month }) => [rate.stop(), month.stop()]));
   }
 
+  /** The account of an admission, whose key may have had other limits than now. */
+  #accountOf(key: LimitedKey): Account {
+    return this.#accounts.get(key.bucket) ?? this.#account(key);
+  }
+
+  /** @param key  as it is now: its limits hold from now on. */
   #account(key: LimitedKey): Account {
     const known = this.#accounts.get(key.bucket);
     if (known !== undefined) {

@@ -307,6 +307,28 @@ describe("decisions", () => {
     expect(gate.headers(key(600, 3))["x-quota-remaining"]).toBe("0");
   });
 
+  test.each([
+    ["rate", 5, key(15, 1_000_000)],
+    ["month", 5, key(240_000, 15)],
+    ["month that is spent", 0, key(240_000, 9)],
+  ])("units of a block beyond a lowered %s are not spent", async (_, left, lowered) => {
+    const gate = limiter();
+    await admitMany(gate, key(240_000, 1_000_000), 10);
+    expect(admitted(await admitMany(gate, lowered, 30))).toBe(left);
+  });
+
+  test("a request that began before a change of limits does not undo it", async () => {
+    const gate = limiter();
+    const before = admission(await gate.admit(key(600, 1_000), { month: 1 }));
+    const changed = key(600, 1_000, 30);
+    await gate.admit(changed, { month: 1 });
+    const calls = [...store.calls];
+    gate.keep(before, 1);
+    gate.settle(before, true);
+    await gate.admit(changed, { month: 1 });
+    expect(store.calls).toEqual(calls);
+  });
+
   test("keeps buckets apart", async () => {
     const gate = limiter();
     expect(admitted(await admitMany(gate, key(2, 100, 60, "AAAAAAAA"), 5))).toBe(2);
