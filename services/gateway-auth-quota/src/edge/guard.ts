@@ -49,7 +49,10 @@ export interface RatePaid {
 /** Month units of a batch's items. */
 export interface Reserved {
   readonly admitted: true;
+  /** Without those that were given back. */
   readonly units: number;
+  /** Gives back units before the end. @returns how many of them are of this reservation: those that were not marked. */
+  giveBack(units: number): number;
   /** Marks units that will not be given back. @returns how many of them are of this reservation: those that were not marked before. */
   keep(units: number): number;
   /** Call once, when all items of these units have ended. Returns the units beyond `answered`. */
@@ -180,7 +183,10 @@ export class Guard {
     if (!decision.admitted) return decision;
     return {
       admitted: true,
-      units: decision.charge.month,
+      get units() {
+        return decision.charge.month;
+      },
+      giveBack: (units) => this.#limiter.returnMonth(decision, units),
       keep: (units) => this.#limiter.keep(decision, units),
       settle: (answered) => this.#limiter.settle(decision, answered),
     };

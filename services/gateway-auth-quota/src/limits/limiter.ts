@@ -186,6 +186,15 @@ class LeasedLimiter implements Limiter {
     return kept;
   }
 
+  returnMonth({ key, charge }: Admission, units: number): number {
+    const given = Math.min(units, charge.month - charge.kept);
+    charge.month -= given;
+    const { month, open } = this.#accountOf(key);
+    if (open.windowStart === charge.monthWindowStart) open.units -= given;
+    month.refund(given, charge.monthWindowStart);
+    return given;
+  }
+
   returnRate({ key, charge }: Admission, units: number): void {
     charge.rate -= units;
     this.#accountOf(key).rate.refund(units, charge.rateWindowStart);

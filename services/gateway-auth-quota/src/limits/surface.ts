@@ -19,7 +19,7 @@ export interface Charge {
   /** Start of the window that they belong to, Unix seconds. */
   readonly rateWindowStart: number;
   /** Units of the month that were taken, and the start of the window they belong to, Unix seconds. */
-  readonly month: number;
+  month: number;
   readonly monthWindowStart: number;
   /** Store time of the admission, Unix ms. */
   readonly at: number;
@@ -122,6 +122,8 @@ export interface Limiter {
    * @returns how many units of the admission were marked: at most those that were not marked before.
    */
   keep(admission: Admission, units: number): number;
+  /** Returns units of `reserveMonth` before `settle`. @returns how many: at most those that were not marked by `keep`. */
+  returnMonth(admission: Admission, units: number): number;
   /** Frees the slot of an admission when its request has ended, in whatever way. Call once, and only if `charge.slot`. */
   release(admission: Admission): void;
   /** Current `RateLimit-Policy`, `RateLimit`, `X-RateLimit-*` and `X-Quota-*`, also for refusals. The edge sets `Retry-After`. */

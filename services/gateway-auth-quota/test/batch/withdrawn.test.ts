@@ -90,6 +90,20 @@ test(
 );
 
 test(
+  "units that a stream reserved before a lower month are there for its next lines",
+  async () => {
+    const secret = await gateway.batchKey({ month: { limit: 5_000 } });
+    const { results, end } = await keepAsking(secret, 20);
+    await updateKey(gateway.store, idOf(secret), { month: { limit: 200 } });
+    await until(() => results.at(-1)?.problem?.code === "quota_exceeded", "the end of the month");
+    expect(codesOf(results).filter((code) => code !== "quota_exceeded")).toEqual(Array.from({ length: 200 }, () => "ok"));
+    await revokeKey(gateway.store, idOf(secret));
+    await end;
+  },
+  slowMs,
+);
+
+test(
   "what was asked and not answered when the key was withdrawn is the problem, in a document too, and costs nothing",
   async () => {
     const secret = await gateway.batchKey();

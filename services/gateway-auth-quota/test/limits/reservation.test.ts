@@ -30,6 +30,18 @@ test("what was not answered goes back, and can be reserved again", async () => {
   expect(await gate.reserveMonth(key, 70)).toMatchObject({ admitted: true });
 });
 
+test("what is returned before the end can be reserved again, except for what was marked", async () => {
+  const gate = bench.limiter();
+  const key = limitedKey({ month: 100 });
+  const reserved = admission(await gate.reserveMonth(key, 100));
+  gate.keep(reserved, 30);
+  expect(gate.returnMonth(reserved, 50)).toBe(50);
+  expect(await gate.reserveMonth(key, 50)).toMatchObject({ admitted: true });
+  expect(gate.returnMonth(reserved, 50)).toBe(20);
+  gate.settle(reserved, 30);
+  expect(gate.headers(key)["x-quota-remaining"]).toBe("20");
+});
+
 test("a stream's block takes what the month has left when that is fewer, and waits for what may come back when nothing is", async () => {
   const gate = bench.limiter();
   const key = limitedKey({ month: 600 });

@@ -125,8 +125,12 @@ export class Batches {
     if (this.#stopping) source.fail(new ProblemError("shutting_down"));
     const units = new MonthUnits(pass);
     let run: BatchRun | null = null;
+    const isStream = form.asked === "ndjson" && form.answered === "ndjson";
     const held = new HeldKey(pass, {
-      changed: () => units.limitsChanged(),
+      changed() {
+        // A document has paid for all of its items.
+        if (isStream) units.limitsChanged();
+      },
       withdrawn(problem) {
         source.fail(problem);
         run?.refuse(problem);
@@ -150,9 +154,7 @@ export class Batches {
       },
     };
     try {
-      return await (form.asked === "ndjson" && form.answered === "ndjson"
-        ? this.#answerLines(request, reply, open, form)
-        : this.#answerDocument(request, reply, open, form));
+      return await (isStream ? this.#answerLines(request, reply, open, form) : this.#answerDocument(request, reply, open, form));
     } catch (error) {
       this.#letGo(source);
       held.release();

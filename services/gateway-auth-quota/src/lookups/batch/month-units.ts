@@ -8,8 +8,6 @@ export class MonthUnits {
   /** Oldest first; only those whose units may still come back. */
   readonly #reserved: Reserved[] = [];
   #spare = 0;
-  /** Reserved under limits that have changed, and not spent. */
-  #aside = 0;
   /** Spent for items whose result is not written yet. */
   #underWay = 0;
 
@@ -59,17 +57,16 @@ export class MonthUnits {
     for (let i = 0; left > 0 && i < this.#reserved.length; i++) left -= this.#reserved[i]?.keep(left) ?? 0;
   }
 
-  /** Call when the limits may have changed: later items are paid for by new reservations. */
+  /** Call when the limits may have changed: returns unspent units, so that later items are paid for by new reservations. */
   limitsChanged(): void {
-    this.#aside += this.#spare;
-    this.#spare = 0;
+    for (const reserved of this.#reserved.toReversed()) this.#spare -= reserved.giveBack(this.#spare);
+    this.#closeSpent();
   }
 
   /** Ends the batch: returns units that are unspent, or were spent for items that were not asked. */
   close(): void {
-    let back = this.#spare + this.#aside + this.#underWay;
+    let back = this.#spare + this.#underWay;
     this.#spare = 0;
-    this.#aside = 0;
     this.#underWay = 0;
     for (const reserved of this.#reserved.splice(0).reverse()) {
       const units = Math.min(back, reserved.units);
@@ -83,7 +80,7 @@ export class MonthUnits {
     let open = this.#reserved.reduce((sum, { units }) => sum + units, 0);
     for (let oldest = this.#reserved[0]; oldest !== undefined; oldest = this.#reserved[0]) {
       open -= oldest.units;
-      if (open < this.#spare + this.#aside + this.#underWay) return;
+      if (open < this.#spare + this.#underWay) return;
       this.#reserved.shift();
       oldest.settle(oldest.units);
     }
