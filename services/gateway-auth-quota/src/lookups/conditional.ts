@@ -93,6 +93,8 @@ export function dataTimeOf(snapshotId: string): LastModified | null {
 
 /** Snapshots whose dates are remembered: while a new one is activated, replicas answer from the old and the new one in turn. */
 const datesMax = 8;
+/** Snapshots that follow each other within a second have dates that are ahead of the clock by less than this. */
+const aheadMsMax = 60_000;
 
 /**
  * The time at which this process first answered from each snapshot. The time of the data would not do: a corrected name, an upload or a late file
@@ -109,14 +111,22 @@ export class SnapshotChanges {
 
   /** Null without a snapshot. Two snapshots never get the same date. */
   since(snapshotId: string): LastModified | null {
+    const now = this.#clock.now();
+    if (this.#lastMs > now + aheadMsMax) this.#forgetAfter(now);
     const known = this.#dates.get(snapshotId);
     if (known !== undefined) return known;
     if (dataTimeOf(snapshotId) === null) return null;
-    const date = dateOf(Math.max(this.#clock.now(), this.#lastMs + 1_000));
+    const date = dateOf(Math.max(now, this.#lastMs + 1_000));
     this.#lastMs = date.ms;
     this.#dates.set(snapshotId, date);
     if (this.#dates.size > datesMax) this.#dates.delete(this.#dates.keys().next().value as string);
     return date;
+  }
+
+  /** The clock was set back: no answer may have a date of the future (RFC 9110 §8.8.2.1). */
+  #forgetAfter(now: number): void {
+    for (const [id, { ms }] of this.#dates) if (ms > now) this.#dates.delete(id);
+    this.#lastMs = Math.max(0, ...[...this.#dates.values()].map(({ ms }) => ms));
   }
 }
 

@@ -161,6 +161,16 @@ describe("dates", () => {
     expect(changes.since(ids[0])).toEqual({ ms: 1_000, text: "Thu, 01 Jan 1970 00:00:01 GMT" });
   });
 
+  test("a clock that was ahead leaves no date of the future", () => {
+    let now = 10_000;
+    const changes = new SnapshotChanges({ now: () => now });
+    expect(changes.since(ids[0])?.ms).toBe(10_000);
+    now += 7_200_000;
+    changes.since(ids[1]);
+    now = 20_000;
+    expect(ids.map((id) => changes.since(id)?.ms)).toEqual([10_000, 20_000]);
+  });
+
   test("later pages of a list have the date of their data, which is no condition", async () => {
     const reply = { ...exampleReply("asn"), snapshotId: ids[0], next: 1 };
     harness.answers.set("asn", () => reply);
