@@ -68,7 +68,7 @@ export function checkNewKey(spec: NewKey, now: number): readonly string[] {
 export function checkKey(spec: KeyPatch, environment: KeyEnvironment, now: number): readonly string[] {
   const faults: SpecFault[] = [];
   const { label, scopes, plan, expiresAt, allowedCidrs: cidrs = [] } = spec;
-  if (label !== undefined && (label.trim() === "" || label.length > labelCharsMax || unshownInLabels.test(label))) {
+  if (label !== undefined && (label.trim() === "" || [...label].length > labelCharsMax || unshownInLabels.test(label))) {
     const what = `must be 1 to ${labelCharsMax} characters, not all blank and without control characters or marks of text direction`;
     faults.push(specFault("label", what));
   }

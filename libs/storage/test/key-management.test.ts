@@ -30,6 +30,12 @@ describe("management", () => {
     expect(error.message).toContain("did you mean 193.0.0.0/21?");
   });
 
+  test("a label has at most 100 characters, whatever each of them takes", async () => {
+    const label = "\u{1f5dd}".repeat(100);
+    expect((await createKey(store, { label, scopes: ["ip"] })).key.label).toBe(label);
+    await expect(createKey(store, { label: `${label}a`, scopes: ["ip"] })).rejects.toThrow("must be 1 to 100 characters");
+  });
+
   test("shows a key by prefix, id and last four only", async () => {
     const { key, secret } = await createKey(store, { label: "a", scopes: ["ip"] });
     expect(displayKey(key)).toBe(`nf_live_${key.id}_…${secret.slice(-4)}`);
