@@ -9,6 +9,7 @@ import type { LeaseDeps, LeaseStanding } from "./lease-deps.ts";
 import { NextLease, type Unknown } from "./next-lease.ts";
 import { OthersPace } from "./others-pace.ts";
 import { OwnPace } from "./own-pace.ts";
+import { Refusals } from "./refusals.ts";
 import { type Spending, Waiters } from "./waiters.ts";
 
 /** Retries of a take that did not fit, with the units that are left. */
@@ -47,9 +48,7 @@ export class Lease {
   /** The take or return in flight; there is at most one. */
   #busy: Promise<void> | null = null;
   #reading: Promise<void> | null = null;
-  #exhaustedUntil = 0;
-  /** Units that the store had left when these were too few for a request, and the time until which it is not asked for more. */
-  #short = { left: 0, until: 0 };
+  readonly #refusals = new Refusals();
   #unavailableUntil = 0;
   /** After an unknown outcome blocks have only the requested units, so that an unstable store loses few units. */
   #careful = false;
@@ -146,8 +145,7 @@ export class Lease {
     if (this.#busy === null) {
       const now = this.#deps.monotonic();
       if (now < this.#unavailableUntil) return "unavailable";
-      if (now < this.#exhaustedUntil) return "exhausted";
-      if (now < this.#short.until && units > this.#unspent + this.#short.left) return "exhausted";
+      if (this.#refusals.isRefused(units, this.#unspent, now)) return "exhausted";
     }
     // If debt is allowed, no request waits for a store that was just unavailable. The store is asked again in the background.
     if (this.#away && this.#deps.settings.debtMax > 0) {
@@ -287,7 +285,8 @@ export class Lease {
     this.#window = next;
     const early = this.#next.enter(next);
     this.#unspent = early?.units ?? 0;
-    [this.#hasReserved, this.#othersReserved] = [false, 0];
+    this.#hasReserved = false;
+    this.#othersReserved = 0;
     this.#othersHeld = early?.held ?? 0;
     this.#unknown = early?.unknown ?? null;
     this.#others.reset();
@@ -296,19 +295,19 @@ export class Lease {
     this.#leased = early?.leased ?? (window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null);
     this.#prefetchAt = Math.floor(this.#unspent / 4) || -1;
     this.#filledTo = this.#unspent;
-    [this.#exhaustedUntil, this.#short.until] = [0, 0];
+    this.#refusals.forget();
   }
 
   /** Changes the limit or window length of the bucket. Units beyond what may be held of a lower limit go back before they can be spent. */
   changePolicy(policy: Policy): void {
     if (policy.windowSeconds !== this.policy.windowSeconds) this.#window = null;
     this.policy = policy;
-    [this.#exhaustedUntil, this.#short.until] = [0, 0];
+    this.#refusals.forget();
     if (this.#excess() > 0) this.#work(false);
   }
 
   #mayAsk(): boolean {
-    return this.#busy === null && this.#deps.monotonic() >= Math.max(this.#exhaustedUntil, this.#unavailableUntil);
+    return this.#busy === null && this.#deps.monotonic() >= Math.max(this.#refusals.exhaustedUntil, this.#unavailableUntil);
   }
 
   #work(ahead: boolean): void {
@@ -367,7 +366,7 @@ export class Lease {
         this.#prefetchAt = quarter || -1;
         this.#serve();
       } else {
-        this.#short = { left: take.left, until: this.#deps.monotonic() + this.#deps.settings.askAgainMs };
+        this.#refusals.short(take.left, this.#deps.monotonic() + this.#deps.settings.askAgainMs);
         this.#waiters.turnAwayMoreThan(this.#unspent + take.left);
         if (take.left === 0 || ++retries > retriesMax) return this.#exhaust();
         most = take.left;
@@ -503,7 +502,7 @@ export class Lease {
 
   #exhaust(): void {
     this.#serve();
-    this.#exhaustedUntil = this.#deps.monotonic() + this.#deps.settings.askAgainMs;
+    this.#refusals.exhausted(this.#deps.monotonic() + this.#deps.settings.askAgainMs);
     this.#waiters.turnAway("exhausted");
   }
 
@@ -577,8 +576,7 @@ export class Lease {
     // The units were subtracted from the counter above. If they were not returned, they are lost until the outcome is looked up.
     if (reply.outcome === "returned") {
       this.#see(reply, 0);
-      this.#exhaustedUntil = 0;
-      this.#short.until = 0;
+      this.#refusals.forget();
     } else this.#leased += units;
     if (reply.outcome === "unknown") this.#unknown = { kind: "return", window, units, mark };
   }
