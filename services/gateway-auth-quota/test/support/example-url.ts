@@ -2,10 +2,12 @@
 
 import type { dataRoutes } from "@netfacts/contracts/openapi";
 
-/** The route's URL with the first example of what it needs, and these parameters. */
-export function exampleUrl(route: (typeof dataRoutes)[number], query: Readonly<Record<string, string>> = {}): string {
+type Values = Readonly<Record<string, string>>;
+
+/** The route's URL with the first example of what it needs, these parameters, and these ones of its path. */
+export function exampleUrl(route: (typeof dataRoutes)[number], query: Values = {}, inPath: Values = {}): string {
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(route.parameters.find((parameter) => parameter.name === name)?.examples[0] ?? ""),
+    encodeURIComponent(inPath[name] ?? route.parameters.find((parameter) => parameter.name === name)?.examples[0] ?? ""),
   );
   const required = route.parameters.filter((parameter) => parameter.required === true).map(({ name, examples }) => [name, examples[0]]);
   const search = new URLSearchParams({ ...Object.fromEntries(required), ...query });
