@@ -2,7 +2,16 @@
 
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { BatchAnswer, BatchQuestion, type BatchResult, BatchSummary, decodeQuery, examples, Problem } from "@netfacts/contracts";
+import {
+  BatchAnswer,
+  BatchQuestion,
+  type BatchResult,
+  BatchSummary,
+  batchKinds,
+  decodeQuery,
+  examples,
+  Problem,
+} from "@netfacts/contracts";
 import { problemReply } from "@netfacts/messaging";
 import { Value } from "typebox/value";
 import { CallerTurns } from "../../src/edge/caller-turns.ts";
@@ -25,15 +34,21 @@ const ofEveryKind = [
   { kind: "reverse_dns", value: "193.0.6.139" },
   { kind: "validity", asn: "3333", prefix: "193.0.0.0/21" },
   { kind: "search", q: "Société 東京 😀", limit: 3 },
+  { kind: "asn_vrps", value: "3333", loose: false },
 ] as const;
 
 test("answers each kind with the bytes of its record, in the order of the questions, as they were asked", async () => {
+  expect(batchKinds.filter((kind) => ofEveryKind.every((question) => question.kind !== kind))).toEqual([]);
   const answer = await gateway.post(JSON.stringify({ questions: ofEveryKind }));
   expect(answer.status).toBe(200);
   expect(answer.headers).toMatchObject({ "content-type": "application/json; charset=utf-8", "cache-control": "no-store" });
   const batch = documentOf(answer);
   expect([...Value.Errors(BatchAnswer, batch)]).toEqual([]);
-  expect(batch).toMatchObject({ count: 8, failed_count: 0, meta: { request_id: answer.headers["x-request-id"], warnings: [] } });
+  expect(batch).toMatchObject({
+    count: ofEveryKind.length,
+    failed_count: 0,
+    meta: { request_id: answer.headers["x-request-id"], warnings: [] },
+  });
   for (const [index, question] of ofEveryKind.entries()) {
     expect([...Value.Errors(BatchQuestion, question)]).toEqual([]);
     expect(batch.results[index]).toEqual({ index, question, record: examples[question.kind] });
