@@ -90,17 +90,24 @@ afterAll(async () => {
   removeFolders();
 });
 
-const questions: readonly (readonly [LookupName & SnapshotOperation, string, string])[] = [
-  ["ip", "/ip/192.0.2.1", "192.0.2.1"],
-  ["routing", "/routing/192.0.2.1?include=more_specifics", "192.0.2.1|more_specifics|-|100"],
-  ["asn", "/asn/64500", "64500|-|-|-|100"],
-  ["prefix", "/prefix/192.0.2.0/24", "192.0.2.0/24|100"],
-  ["validity", "/validity?asn=64501&prefix=192.0.2.0/24", "64501|192.0.2.0/24"],
-  ["asn_vrps", "/vrps/64501", "64501|-|-|-|100"],
-];
+/** Lookups that answer about one time, from a snapshot. */
+type PastLookup = LookupName & SnapshotOperation;
+
+/** Each lookup with a path and its canonical query. */
+const questions = Object.entries({
+  search: ["/search?q=day", "day|100"],
+  ip: ["/ip/192.0.2.1", "192.0.2.1"],
+  routing: ["/routing/192.0.2.1?include=more_specifics", "192.0.2.1|more_specifics|-|100"],
+  asn: ["/asn/64500", "64500|-|-|-|100"],
+  prefix: ["/prefix/192.0.2.0/24", "192.0.2.0/24|100"],
+  validity: ["/validity?asn=64501&prefix=192.0.2.0/24", "64501|192.0.2.0/24"],
+  asn_vrps: ["/vrps/64501", "64501|-|-|-|100"],
+} satisfies Readonly<Record<PastLookup, readonly [path: string, query: string]>>).map(
+  ([op, [path, query]]) => [op as PastLookup, path, query] as const,
+);
 
 /** The record of that day, made without any of what questions about the past go through. */
-async function expected(op: LookupName & SnapshotOperation, query: string, day: number, atMs: number): Promise<object> {
+async function expected(op: PastLookup, query: string, day: number, atMs: number): Promise<object> {
   const generation = Generation.of(await loadSnapshot(opened.store, pastManifest(manifests[day] as Manifest)));
   const notes = new AnswerNotes(generation, atMs);
   const record = finish<object>(recordBuilders[op](decodeQuestion(op, query) as never, notes) as Generator<void, object>);

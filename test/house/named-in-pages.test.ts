@@ -17,8 +17,10 @@ function lacking(wanted: readonly (readonly [path: string, text: string])[]): st
 test.each(lookupNames)("the pages that list operations list %s", (name) => {
   const { service, lookup } = operations[name];
   const { path, parameters } = lookup.route;
-  const short = `\`/${path.split("/")[3]}\``;
+  const word = `/${path.split("/")[3]}`;
+  const short = `\`${word}\``;
   const missing = lacking([
+    ["README.md", word],
     ["docs/operations/limits.md", short],
     ...(parameters.some((parameter) => parameter.name === "as_of") ? [["docs/api/conventions.md", short] as const] : []),
     ...(isChanges(name) ? [] : [["docs/api/batch.md", `| \`${name}\``] as const]),

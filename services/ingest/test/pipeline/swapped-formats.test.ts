@@ -7,7 +7,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
 import { IngestError, runIngest } from "../../src/app.ts";
-import { readingOf, sourceSections } from "../../src/sources/sections.ts";
+import { type BuiltFormat, readingOf, sourceSections } from "../../src/sources/sections.ts";
 import { atWork, delegatedFile, ribFile, vrpFile, type Workplace } from "../support/made-files.ts";
 import { madeUpdate } from "../support/made-updates.ts";
 
@@ -16,8 +16,11 @@ const chain = { type: "roa", tal: "ripe", chainValidity: { notBefore: "2025-01-0
 const network = { id: 1, org_id: 1, name: "One", asn: 64496, info_type: "NSP", status: "ok" };
 const organisation = { id: 1, name: "One", aka: "", address1: "1 Street", website: "", status: "ok" };
 
+/** Formats of files. */
+type FileFormat = Exclude<BuiltFormat, "rtr">;
+
 /** A small, right file of each format. */
-const files: Readonly<Record<string, string | Buffer>> = {
+const files: Readonly<Record<FileFormat, string | Buffer>> = {
   delegated: delegatedFile(),
   "rpki-client-json": vrpFile(),
   "routinator-json": json({
@@ -110,7 +113,7 @@ const pairs = sourceSections
   .filter((section) => section !== "updates")
   .flatMap((section) =>
     readingOf(section)
-      .formats.filter((format) => format !== "rtr")
+      .formats.filter((format): format is FileFormat => format !== "rtr")
       .map((format) => ({ section, format })),
   );
 
@@ -118,7 +121,7 @@ describe.each(pairs)("section $section, format $format", ({ section, format }) =
   test("its own file is read", async () => {
     await atWork(async (place) => {
       // Organisations alone are no profiles.
-      if (format !== "peeringdb-org") expect(await outcome(place, section, format, files[format] as string)).toBe("read");
+      if (format !== "peeringdb-org") expect(await outcome(place, section, format, files[format])).toBe("read");
     });
   });
 
