@@ -83,6 +83,7 @@ function isExpiry(value: unknown): value is number | null {
   return value === null || (isWhole(value, numberMax) && value > 0);
 }
 
+/** In lists of VRPs the name is one field of a line, so that a tab or a line break in it would make other records. */
 function isAnchor(value: unknown): value is string | null {
-  return value === null || (typeof value === "string" && value.length <= anchorLettersMax);
+  return value === null || (typeof value === "string" && value.length <= anchorLettersMax && !/[\p{Cc}\p{Cs}]/u.test(value));
 }

@@ -49,7 +49,7 @@ test("takes null where no anchor or expiry is told", async () => {
 test("counts the VRPs of each family and of each trust anchor, whose name may be in upper or lower case", async () => {
   const roas = ["ripe", "RIPE", "lacnic", undefined].map((ta, asn) => ({ asn, prefix: "192.0.2.0/24", maxLength: 24, ta }));
   const { report } = await read(
-    exportOf([...roas, { asn: 1, prefix: "2001:db8::/32", maxLength: 32, ta: "ri\npe", expires: buildTime - 1 }]),
+    exportOf([...roas, { asn: 1, prefix: "2001:db8::/32", maxLength: 32, ta: "ri\u202epe", expires: buildTime - 1 }]),
   );
   expect(report.kinds).toEqual({
     "IPv4 VRPs": 4,
@@ -96,6 +96,7 @@ test.each([
   [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 33 }, "maxLength does not fit the prefix"],
   [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24, expires: "2026-01-01" }, "expires is not a time in seconds"],
   [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24, ta: 5 }, "ta is not the name of a trust anchor"],
+  [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24, ta: "ripe\t0\n1.1.1.0/24\t24\t666" }, "ta is not the name of a trust anchor"],
   ["a string", "not an object"],
   [[1, { asn: 1 }], "not an object"],
   [null, "not an object"],

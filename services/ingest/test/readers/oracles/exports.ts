@@ -109,7 +109,7 @@ function originOf(item: Members, kind: ExportKind): Origin | null {
 
 function origin(ta: unknown, expires: unknown): Origin | null {
   const name = ta ?? null;
-  if (name !== null && (typeof name !== "string" || name.length > 64)) return null;
+  if (name !== null && (typeof name !== "string" || name.length > 64 || /\p{Cc}|\p{Cs}/u.test(name))) return null;
   if (expires !== null && (!isWhole(expires) || expires === 0)) return null;
   return { ta: name === "" ? null : name, expires };
 }

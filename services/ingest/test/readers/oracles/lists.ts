@@ -205,7 +205,7 @@ function vrpOf(row: Record<string, string>): { key: string; text: string; expire
   const ta = row["trust anchor"] ?? "";
   if (!(most >= prefix.length && most <= (prefix.version === 4 ? 32 : 128)) || !(expires >= 0 && expires <= 0xffff_ffff)) return null;
   // "00" is a zero too.
-  if ((expires === 0 && (row.expires ?? "") !== "") || ta.length > 64) return null;
+  if ((expires === 0 && (row.expires ?? "") !== "") || ta.length > 64 || /\p{Cc}/u.test(ta)) return null;
   const key = `${formatPrefix(prefix)}-${most} ${asn}`;
   return { key, text: `${key} ${ta === "" || ta === "N/A" ? null : ta} ${expires === 0 ? null : expires}`, expires };
 }
