@@ -37,6 +37,7 @@ const systemReasons: Readonly<Record<string, string>> = {
   EPERM: "permission denied",
   EISDIR: "it is a folder",
   ENOTDIR: "a part of its path is not a folder",
+  ELOOP: "its symbolic links form a loop",
   EIO: "disk error",
 };
 

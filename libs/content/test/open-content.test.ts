@@ -1,7 +1,7 @@
 /** Opening of files: compression by content, and every kind of damage told with file and byte. */
 
 import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
@@ -331,6 +331,10 @@ describe("other content", () => {
     mkdirSync(join(folder, "sub"), { recursive: true });
     expect(() => openContent(join(folder, "sub"))).toThrow(
       expect.objectContaining({ code: "unreadable", message: expect.stringContaining("it is a folder") }),
+    );
+    symlinkSync("circle", join(folder, "circle"));
+    expect(() => openContent(join(folder, "circle"))).toThrow(
+      expect.objectContaining({ code: "unreadable", message: expect.stringContaining("its symbolic links form a loop") }),
     );
   });
 
