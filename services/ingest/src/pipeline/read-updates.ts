@@ -104,9 +104,9 @@ export class UpdateFeed {
     return updateFiles?.missing == null ? Math.max(gapSecondsDefault, intervalSeconds) : Number.POSITIVE_INFINITY;
   }
 
-  /** Of all files, as they are stored. */
+  /** Of all files, as they are stored. One that cannot be read counts nothing here, since its reader says why. */
   storedBytes(): number {
-    return this.#files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+    return this.#files.reduce((sum, file) => sum + bytesOf(file), 0);
   }
 
   /** Each file when it is its turn, telling the bytes of all so far; to be asked for anew at each replay. */
@@ -253,6 +253,14 @@ export function mergedGaps(gaps: readonly UpdatesGap[], table: number): UpdatesG
 function spanText({ from, to }: UpdatesGap): string {
   const begin = timestamp(from * 1_000);
   return to === null ? `after ${begin}` : `from ${begin} to ${timestamp(to * 1_000)}`;
+}
+
+function bytesOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch {
+    return 0;
+  }
 }
 
 /** An error of reading a file, as that of a source: with the place. */

@@ -1,6 +1,6 @@
 /** Updates applied to a collector's RIB in a run: which files are read, what damage and what is missing do, and what is told of it. */
 
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, jest, test } from "@jest/globals";
@@ -269,6 +269,18 @@ test("silence within a file, and a clock that is set back, are no wrong times", 
     const { report, origins } = await ran(place, await place.sources(listed(", interval: 1h")));
     expect(["11.0.0.0/24", "11.0.1.0/24"].map(origins)).toEqual([["88×2"], ["77×2"]]);
     expect(report.sources[1]?.skipped).toEqual([]);
+  });
+});
+
+test("whose file the system refuses, such as a loop of symbolic links, are told by that file, and the table is published", async () => {
+  await withUpdates({}, async (place) => {
+    await symlink("u0", join(place.folder, "updates", "u0"));
+    const { report, origins } = await ran(place, await place.sources(listed(", required: false")));
+    expect(origins("11.0.0.0/24")).toEqual(["1×1", "9×1"]);
+    expect(report.sources[1]).toMatchObject({
+      state: "failed",
+      error: expect.stringMatching(/u0: the file cannot be read: its symbolic links form a loop$/),
+    });
   });
 });
 
