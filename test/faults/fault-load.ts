@@ -22,7 +22,7 @@ export const meetRequestsMin = 50;
 /** What the load makes up for after it could not run itself: more would be a burst that the fault did not make. */
 const behindMsMax = 100;
 /** Say that a deadline passed, which a busy machine may do at any time. Callers are told, and may ask again. */
-const deadlineProblems: readonly string[] = ["upstream_timeout", "limits_unavailable"] satisfies ProblemCode[];
+const deadlineProblems: readonly string[] = ["upstream_timeout", "limits_unavailable", "resolver_unavailable"] satisfies ProblemCode[];
 /** Of all requests so many parts go to the key with a month that ends. */
 const monthShare = 10;
 
