@@ -296,6 +296,8 @@ export class Lease {
     this.#prefetchAt = Math.floor(this.#unspent / 4) || -1;
     this.#filledTo = this.#unspent;
     this.#refusals.forget();
+    // The limit was lowered after these units were leased: those beyond it go back before they can be spent.
+    if (early !== null && early.limit > this.policy.limit) this.#work(false);
   }
 
   /** Changes the limit or window length of the bucket. Units beyond what may be held of a lower limit go back before they can be spent. */

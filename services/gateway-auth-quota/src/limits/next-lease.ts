@@ -17,8 +17,9 @@ export class NextLease {
   readonly #deps: LeaseDeps;
   readonly #counter: (window: Window) => LimitWindow;
   #window: Window | null = null;
-  /** Units leased and not returned. */
+  /** Units leased and not returned, and the limit at that time. */
   #units = 0;
+  #limit = 0;
   /** The counter, and the units of it that others held, at our last change. */
   #leased: number | null = null;
   #held = 0;
@@ -44,6 +45,7 @@ export class NextLease {
     if (this.#window?.start === window.start) return null;
     this.#forget();
     this.#window = window;
+    this.#limit = limit;
     const mark = { ...this.#deps.nextMark(), held: units };
     const change: Unknown = { kind: "take", window, units, mark };
     const take = await this.#deps.limits.take(this.#counter(window), limit, units, mark);
@@ -97,10 +99,10 @@ export class NextLease {
   }
 
   /** Call when a window begins. @returns the units and state for this window; null if no units were requested for it. */
-  enter(window: Window): { units: number; leased: number | null; held: number; unknown: Unknown | null } | null {
+  enter(window: Window): { units: number; limit: number; leased: number | null; held: number; unknown: Unknown | null } | null {
     const isThis = this.#window?.start === window.start;
     const unknown = this.#unknown === null ? null : { ...this.#unknown, window };
-    const here = { units: this.#units, leased: this.#leased, held: this.#held, unknown };
+    const here = { units: this.#units, limit: this.#limit, leased: this.#leased, held: this.#held, unknown };
     this.#forget();
     return isThis ? here : null;
   }

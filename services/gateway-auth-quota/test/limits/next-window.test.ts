@@ -54,6 +54,19 @@ test("go back when the key is idle, and are leased again when it is used", async
   expect(bench.store.counters.get(nextCounter)).toBeGreaterThan(0);
 });
 
+test("go back before they are spent if the limit was lowered meanwhile", async () => {
+  const gate = bench.limiter();
+  await load(gate, 30);
+  expect(bench.store.counters.get(nextCounter)).toBe(37);
+  const lowered = limitedKey({ rate: 10, windowSeconds: 60, month: 1_000_000 });
+  bench.pass(6_900);
+  expect(await gate.admit(lowered, { month: 1 })).toMatchObject({ admitted: false });
+  bench.pass(150);
+  let admitted = 0;
+  for (let i = 0; i < 37; i++) if ((await gate.admit(lowered, { month: 1 })).admitted) admitted += 1;
+  expect(admitted).toBe(10);
+});
+
 /** Takes of the window to come only. */
 function onNextTake(answer: (take: () => Promise<TakeOutcome>) => Promise<TakeOutcome>): void {
   const take = bench.store.take.bind(bench.store);
