@@ -25,6 +25,8 @@ import type {
 /** Both leases of one bucket, and the number of its requests that hold a slot. */
 interface Account {
   limits: LimitedKey["limits"];
+  /** Limits that held before. A request that began under them does not bring them back. */
+  readonly pastLimits: WeakSet<LimitedKey["limits"]>;
   readonly rate: Lease;
   readonly month: Lease;
   slots: number;
@@ -80,7 +82,7 @@ class LeasedLimiter implements Limiter {
   admit(key: LimitedKey, cost: Cost): Decision | Promise<Decision> {
     const account = this.#account(key);
     const isRequest = cost.isPart !== true;
-    const concurrency = isRequest ? key.limits.concurrency : null;
+    const concurrency = isRequest ? account.limits.concurrency : null;
     const slot = concurrency !== null;
     if (concurrency !== null && account.slots >= concurrency.limit) return concurrencyRefusal(key);
     if (slot) account.slots += 1;
@@ -166,13 +168,13 @@ class LeasedLimiter implements Limiter {
   }
 
   release({ key, charge }: Admission): void {
-    if (charge.slot) this.#accountOf(key).slots -= 1;
+    if (charge.slot) this.#account(key).slots -= 1;
   }
 
   settle(admission: Admission, answered: boolean | number): void {
     const { month, monthWindowStart, isRequest } = admission.charge;
     const kept = typeof answered === "number" ? answered : answered ? month : 0;
-    const account = this.#accountOf(admission.key);
+    const account = this.#account(admission.key);
     if (!isRequest) this.keep(admission, month);
     account.month.refund(month - kept, monthWindowStart);
     this.#onSettled(admission, kept, isRequest && kept === 0 ? 1 : 0);
@@ -181,7 +183,7 @@ class LeasedLimiter implements Limiter {
   keep({ key, charge }: Admission, units: number): number {
     const kept = Math.min(units, charge.month - charge.kept);
     charge.kept += kept;
-    const { open } = this.#accountOf(key);
+    const { open } = this.#account(key);
     if (open.windowStart === charge.monthWindowStart) open.units -= kept;
     return kept;
   }
@@ -189,7 +191,7 @@ class LeasedLimiter implements Limiter {
   returnMonth({ key, charge }: Admission, units: number): number {
     const given = Math.min(units, charge.month - charge.kept);
     charge.month -= given;
-    const { month, open } = this.#accountOf(key);
+    const { month, open } = this.#account(key);
     if (open.windowStart === charge.monthWindowStart) open.units -= given;
     month.refund(given, charge.monthWindowStart);
     return given;
@@ -197,34 +199,34 @@ class LeasedLimiter implements Limiter {
 
   returnRate({ key, charge }: Admission, units: number): void {
     charge.rate -= units;
-    this.#accountOf(key).rate.refund(units, charge.rateWindowStart);
+    this.#account(key).rate.refund(units, charge.rateWindowStart);
   }
 
   withdraw(admission: Admission): void {
     const { key, charge } = admission;
     this.returnRate(admission, charge.rate);
-    this.#accountOf(key).month.refund(charge.month, charge.monthWindowStart);
+    this.#account(key).month.refund(charge.month, charge.monthWindowStart);
   }
 
   headers(key: LimitedKey): Record<string, string> {
-    const { rate, month, slots } = this.#account(key);
-    const { concurrency } = key.limits;
+    const { rate, month, slots, limits } = this.#account(key);
+    const { concurrency } = limits;
     return limitHeaders(
       rate.shown(),
-      key.limits.rate.windowSeconds,
+      limits.rate.windowSeconds,
       month.shown(),
       concurrency === null ? null : { limit: concurrency.limit, remaining: Math.max(0, concurrency.limit - slots) },
     );
   }
 
   async peek(key: LimitedKey): Promise<readonly LimitStanding[] | null> {
-    const { rate, month, slots } = this.#account(key);
+    const { rate, month, slots, limits } = this.#account(key);
     const deadline = this.#deadline();
     await this.#learnTime(deadline);
     await Promise.all([rate.look(this.#timeTo(deadline)), month.look(this.#timeTo(deadline))]);
     const standings = [windowStanding("rate", rate), windowStanding("month", month)] as const;
     if (standings[0] === null || standings[1] === null) return null;
-    const { concurrency } = key.limits;
+    const { concurrency } = limits;
     if (concurrency === null) return [standings[0], standings[1]];
     const { limit } = concurrency;
     return [standings[0], standings[1], { name: "concurrency", limit, used: slots, remaining: Math.max(0, limit - slots) }];
@@ -236,21 +238,17 @@ class LeasedLimiter implements Limiter {
     await Promise.all([...this.#accounts.values()].flatMap(({ rate, month }) => [rate.stop(), month.stop()]));
   }
 
-  /** The account of an admission, whose key may have had other limits than now. */
-  #accountOf(key: LimitedKey): Account {
-    return this.#accounts.get(key.bucket) ?? this.#account(key);
-  }
-
-  /** @param key  as it is now: its limits hold from now on. */
+  /** The account of the key's bucket. Its limits change if those of the key are newer. */
   #account(key: LimitedKey): Account {
     const known = this.#accounts.get(key.bucket);
     if (known !== undefined) {
-      if (known.limits !== key.limits) changeLimits(known, key.limits);
+      if (known.limits !== key.limits && !known.pastLimits.has(key.limits)) changeLimits(known, key.limits);
       return known;
     }
     const { rate, month } = policies(key.limits);
     const account: Account = {
       limits: key.limits,
+      pastLimits: new WeakSet(),
       rate: new Lease(key.bucket, "rate", rate, this.#deps),
       month: new Lease(key.bucket, "month", month, this.#deps, () => account.pending + openUnits(account)),
       slots: 0,
@@ -312,6 +310,7 @@ function policies({ rate, month }: LimitedKey["limits"]): { rate: Lease["policy"
 function changeLimits(account: Account, limits: LimitedKey["limits"]): void {
   const { rate, month } = policies(limits);
   const before = account.limits;
+  account.pastLimits.add(before);
   account.limits = limits;
   if (before.rate.limit === rate.limit && before.rate.windowSeconds === rate.windowSeconds && before.month.limit === month.limit) return;
   account.rate.changePolicy(rate);

@@ -69,7 +69,7 @@ test("a bound that is set, changed or lifted while requests are under way counts
   gate.release(free);
   gate.release(one);
   gate.release(two);
-  expect((await gate.peek(bound))?.at(-1)).toMatchObject({ used: 0, remaining: 1 });
+  expect((await gate.peek(limitedKey({ concurrency: 1 })))?.at(-1)).toMatchObject({ used: 0, remaining: 1 });
 });
 
 test("every policy that refuses is named, and the wait is for the last of them", async () => {

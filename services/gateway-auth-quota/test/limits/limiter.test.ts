@@ -325,6 +325,7 @@ describe("decisions", () => {
     const calls = [...store.calls];
     gate.keep(before, 1);
     gate.settle(before, true);
+    gate.headers(before.key);
     await gate.admit(changed, { month: 1 });
     expect(store.calls).toEqual(calls);
   });
