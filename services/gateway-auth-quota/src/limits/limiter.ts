@@ -27,6 +27,8 @@ interface Account {
   limits: LimitedKey["limits"];
   /** Limits that held before. A request that began under them does not bring them back. */
   readonly pastLimits: WeakSet<LimitedKey["limits"]>;
+  /** Id of the key that the limits are from. */
+  keyId: string;
   readonly rate: Lease;
   readonly month: Lease;
   slots: number;
@@ -242,13 +244,14 @@ class LeasedLimiter implements Limiter {
   #account(key: LimitedKey): Account {
     const known = this.#accounts.get(key.bucket);
     if (known !== undefined) {
-      if (known.limits !== key.limits && !known.pastLimits.has(key.limits)) changeLimits(known, key.limits);
+      if (known.limits !== key.limits && mayChangeLimits(known, key)) changeLimits(known, key);
       return known;
     }
     const { rate, month } = policies(key.limits);
     const account: Account = {
       limits: key.limits,
       pastLimits: new WeakSet(),
+      keyId: key.id,
       rate: new Lease(key.bucket, "rate", rate, this.#deps),
       month: new Lease(key.bucket, "month", month, this.#deps, () => account.pending + openUnits(account)),
       slots: 0,
@@ -307,11 +310,17 @@ function policies({ rate, month }: LimitedKey["limits"]): { rate: Lease["policy"
   return { rate: { ...rate, perSecond }, month: { ...month, windowSeconds: null, perSecond } };
 }
 
-function changeLimits(account: Account, limits: LimitedKey["limits"]): void {
+/** While a key and its successor both work, only the successor's limits change: keys that disagree would change them at each request. */
+function mayChangeLimits({ pastLimits, keyId }: Account, { id, limits, rotation }: LimitedKey): boolean {
+  return !pastLimits.has(limits) && (id === keyId || (rotation?.replacedBy ?? null) === null);
+}
+
+function changeLimits(account: Account, { id, limits }: LimitedKey): void {
   const { rate, month } = policies(limits);
   const before = account.limits;
   account.pastLimits.add(before);
   account.limits = limits;
+  account.keyId = id;
   if (before.rate.limit === rate.limit && before.rate.windowSeconds === rate.windowSeconds && before.month.limit === month.limit) return;
   account.rate.changePolicy(rate);
   account.month.changePolicy(month);

@@ -10,6 +10,8 @@ export interface LimitedKey {
   readonly id: string;
   readonly bucket: string;
   readonly limits: KeyLimits;
+  /** Absent: it was not replaced. Limits of a replaced key do not hold once a request of its successor came. */
+  readonly rotation?: { readonly replacedBy: string | null };
 }
 
 /** The units and the slot that an admission took; `settle` or `withdraw`, and `release`, return them. */

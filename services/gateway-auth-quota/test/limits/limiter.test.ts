@@ -330,6 +330,18 @@ describe("decisions", () => {
     expect(store.calls).toEqual(calls);
   });
 
+  test("a key and its successor with other limits do not change them by turns", async () => {
+    const gate = limiter();
+    const old = { ...key(24_000, 1_000_000), rotation: { replacedBy: "AAAAAAAA" } };
+    const successor = { ...key(240_000, 100_000, 600), id: "AAAAAAAA" };
+    await gate.admit(old, { month: 1 });
+    await gate.admit(successor, { month: 1 });
+    const calls = [...store.calls];
+    for (let i = 0; i < 10; i++) for (const either of [old, successor]) await gate.admit(either, { month: 1 });
+    expect(store.calls).toEqual(calls);
+    expect(gate.headers(old)["ratelimit-policy"]).toBe('"rate";q=240000;w=600, "month";q=100000');
+  });
+
   test("keeps buckets apart", async () => {
     const gate = limiter();
     expect(admitted(await admitMany(gate, key(2, 100, 60, "AAAAAAAA"), 5))).toBe(2);
