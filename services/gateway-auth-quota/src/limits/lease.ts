@@ -47,7 +47,6 @@ export class Lease {
   readonly #waiters: Waiters;
   /** The take or return in flight; there is at most one. */
   #busy: Promise<void> | null = null;
-  #reading: Promise<void> | null = null;
   readonly #refusals = new Refusals();
   #unavailableUntil = 0;
   /** After an unknown outcome blocks have only the requested units, so that an unstable store loses few units. */
@@ -122,7 +121,7 @@ export class Lease {
     if (this.#unspent < units || this.#waiters.units > 0 || this.#stopped) return false;
     this.#unspent -= units;
     this.#own.spent(units);
-    if ((this.#unspent <= this.#prefetchAt || this.#isOutdated()) && this.#mayAsk()) this.#work(true);
+    if ((this.#unspent <= this.#prefetchAt || this.#isOutdated(this.#usedAt)) && this.#mayAsk()) this.#work(true);
     return true;
   }
 
@@ -175,14 +174,14 @@ export class Lease {
     if (this.#excess() > 0) this.#work(false);
   }
 
-  /** Reads the counter of the window, if it is unknown, in one read that is shared with other callers. Gives up after `waitMs`. */
+  /** Reads the counter of the window if it is unknown, or others may have changed it since the last reading. Gives up after `waitMs`. */
   async look(waitMs: number): Promise<void> {
     this.#roll();
-    if (this.#leased !== null || this.#window === null || this.#deps.monotonic() < this.#unavailableUntil) return;
-    this.#reading ??= this.#read(this.#window).finally(() => {
-      this.#reading = null;
-    });
-    await atMost(this.#reading, waitMs);
+    const window = this.#window;
+    const now = this.#deps.monotonic();
+    if (window === null || (this.#leased !== null && !this.#isOutdated(now))) return;
+    if (this.#busy === null && now >= this.#unavailableUntil && !this.#stopped) void this.#exclusively(() => this.#readAgain(window));
+    if (this.#busy !== null) await atMost(this.#busy, waitMs);
   }
 
   standing(): LeaseStanding {
@@ -403,9 +402,9 @@ export class Lease {
   }
 
   /** Whether to refill the block and read the counter: regularly, because the store may become unavailable, and others lease units too. */
-  #isOutdated(): boolean {
+  #isOutdated(now: number): boolean {
     const afterMs = refillAfterMs(this.policy, this.#filledTo - this.#unspent);
-    return this.#deps.settings.bridgeSeconds > 0 && this.#usedAt - this.#heardAt >= afterMs;
+    return this.#deps.settings.bridgeSeconds > 0 && now - this.#heardAt >= afterMs;
   }
 
   async #readAgain(window: Window): Promise<void> {
@@ -581,17 +580,6 @@ export class Lease {
       this.#refusals.forget();
     } else this.#leased += units;
     if (reply.outcome === "unknown") this.#unknown = { kind: "return", window, units, mark };
-  }
-
-  async #read(window: Window): Promise<void> {
-    const sentAt = this.#deps.monotonic();
-    try {
-      const { leased, at } = await this.#deps.limits.read(this.#counter(window));
-      this.#deps.time.observe(at, sentAt);
-      if (this.#window === window) this.#leased ??= leased;
-    } catch {
-      this.#unavailableUntil = this.#deps.monotonic() + this.#deps.settings.askAgainMs;
-    }
   }
 
   #counter(window: Window): LimitWindow {

@@ -317,6 +317,20 @@ describe("decisions", () => {
     expect(admitted(await admitMany(gate, lowered, 30))).toBe(left);
   });
 
+  test("what is told of a key counts what other gateways admitted since", async () => {
+    const gates = [limiter(), limiter()] as const;
+    const k = key(24_000, 1_000_000);
+    await admitMany(gates[0], k, 1);
+    await admitMany(gates[1], k, 100);
+    await gates[1].stop();
+    pass(1_000);
+    const used = async () => (await gates[0].peek(k))?.map((standing) => "used" in standing && standing.used);
+    expect(await used()).toEqual([101, 101]);
+    const calls = [...store.calls];
+    expect(await used()).toEqual([101, 101]);
+    expect(store.calls).toEqual(calls);
+  });
+
   test("a request that began before a change of limits does not undo it", async () => {
     const gate = limiter();
     const before = admission(await gate.admit(key(600, 1_000), { month: 1 }));
