@@ -387,7 +387,7 @@ function refusal(key: LimitedKey, spending: "exhausted" | "unavailable", wanted:
 }
 
 function windowStanding(name: "rate" | "month", lease: Lease): WindowStanding | null {
-  const { limit, remaining, resetsInSeconds, resetsAt } = lease.standing();
+  const { limit, remaining, resetsInSeconds, resetsAt } = lease.shown();
   if (remaining === null || resetsInSeconds === null || resetsAt === null) return null;
   const { windowSeconds } = lease.policy;
   return {

@@ -331,6 +331,17 @@ describe("decisions", () => {
     expect(store.calls).toEqual(calls);
   });
 
+  test("what is told of a key is what its headers say: units that other gateways hold are not used", async () => {
+    const gates = [limiter(), limiter()] as const;
+    const k = key(24_000, 1_000_000);
+    await admitMany(gates[1], k, 1);
+    await admitMany(gates[0], k, 1);
+    const standings = await gates[0].peek(k);
+    expect(standings?.[0]).toMatchObject({ used: 2, remaining: 23_998 });
+    const { "x-ratelimit-remaining": rate, "x-quota-remaining": month } = gates[0].headers(k);
+    expect(standings?.map(({ remaining }) => `${remaining}`)).toEqual([rate, month]);
+  });
+
   test("a request that began before a change of limits does not undo it", async () => {
     const gate = limiter();
     const before = admission(await gate.admit(key(600, 1_000), { month: 1 }));
