@@ -1,11 +1,12 @@
 /** Parts of a title that match the words of a question. */
 
 import type { SearchHighlight } from "@netfacts/contracts";
-import { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, prefixEnd } from "@netfacts/snapshot";
+import { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, prefixEnd, wordsMax } from "@netfacts/snapshot";
 
 /** For each word of the question, the ranges of the words that match it best. Ranges ascend and do not overlap; offsets in UTF-16 units. */
 export function highlightsOf(title: string, words: readonly string[]): SearchHighlight[] {
-  const found = foldedWords(title).flatMap(withNumber);
+  // The title of an AS has the AS number before the name, of which `wordsMax` words are found.
+  const found = foldedWords(title, wordsMax + 1).flatMap(withNumber);
   const ranges = words.flatMap(formsOf).flatMap((word): SearchHighlight[] => {
     const exact = found.filter(({ text }) => text === word);
     if (exact.length > 0) return exact;

@@ -400,6 +400,12 @@ test("highlights are ranges of UTF-16 units in the title: words, beginnings and 
   expect(parts("193.0.6.139")).toEqual(["193.0.6.139"]);
 });
 
+test("the last of the 32 words of a name that count is found as the others are, also inside a character with several words", () => {
+  const generation = madeGeneration({ names: madeNames({ 1: `${"w ".repeat(31)}last`, 2: `first ${"w ".repeat(30)}ﷺ` }) });
+  expect(search(generation, "last").results.items[0]).toMatchObject({ match: "exact", highlights: [{ start: 66, end: 70 }] });
+  expect(search(generation, "first").results.items[0]).toMatchObject({ match: "exact", highlights: [{ start: 4, end: 9 }] });
+});
+
 test("without names and organisations, texts that name something are still answered", () => {
   const { names: _, profiles: __, ...without } = world;
   const bare = madeGeneration(without);

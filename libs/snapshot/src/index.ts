@@ -145,6 +145,6 @@ export {
 } from "./store/store-source.ts";
 export { readTakenBack, type TakenBack, type TakenBackVersion, takenBackBy } from "./store/taken-back.ts";
 export { packStrings } from "./strings.ts";
-export { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, prefixEnd } from "./words/folded-words.ts";
+export { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, prefixEnd, wordsMax } from "./words/folded-words.ts";
 export { matchLevels, WordIndex } from "./words/word-index.ts";
 export { levelOf, type OtherRows, rankOf, ranks, WordSearch } from "./words/word-search.ts";

@@ -51,7 +51,8 @@ export function foldedWords(text: string, max: number = wordsMax): FoldedWord[] 
   let start = 0;
   let end = 0;
   const close = (): void => {
-    if (word !== "") words.push({ text: word.slice(0, wordUnitsMax), start, end });
+    // One character may fold to several words: ﷺ has four.
+    if (word !== "" && words.length < max) words.push({ text: word.slice(0, wordUnitsMax), start, end });
     word = "";
   };
   for (let at = 0; at < text.length && words.length < max; ) {
@@ -70,7 +71,7 @@ export function foldedWords(text: string, max: number = wordsMax): FoldedWord[] 
     }
     at = next;
   }
-  if (words.length < max) close();
+  close();
   return words;
 }
 

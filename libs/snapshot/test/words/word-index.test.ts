@@ -22,6 +22,7 @@ test("a word stands where it stood, with its accents; long texts and words are c
   const text = "a Zu\u0308rich";
   expect(foldedWords(text).map(({ start, end }) => text.slice(start, end))).toEqual(["a", "Zu\u0308rich"]);
   expect(foldedWords("w ".repeat(100))).toHaveLength(32);
+  expect(foldedWords(`${"w ".repeat(30)}ﷺ`)).toHaveLength(32);
   expect(foldedWords("w".repeat(10_000))).toEqual([{ text: "w".repeat(64), start: 0, end: 10_000 }]);
 });
 
