@@ -27,6 +27,15 @@ export interface OpenedSource {
 /** Why a source with a URL cannot be opened. */
 export const nothingFetched = "no usable version of it was fetched";
 
+/** Size of a file in bytes, as it is stored. Null if the system refuses it: opening it says why. */
+export function storedSize(path: string): number | null {
+  try {
+    return statSync(path).size;
+  } catch {
+    return null;
+  }
+}
+
 /** Throws `SourceError` for a file that cannot be opened. The content throws the reason of `signal`. */
 export function openSource(source: SourceConfig, onBytes: BytesListener, signal?: AbortSignal): OpenedSource {
   if (source.fetch !== undefined && source.fetched === undefined && source.section !== "updates")

@@ -1,6 +1,5 @@
 /** The files of a collector's updates as a replay takes them, and what is told of them afterwards. */
 
-import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { timestamp } from "@netfacts/contracts";
 import { MrtError } from "@netfacts/mrt";
@@ -10,7 +9,7 @@ import { gapSecondsDefault, type ReplayInput, type UpdateFileCounts, type Update
 import type { SourceConfig } from "../sources/index.ts";
 import { digestOfAll, filesSince, firstTimestamp, listUpdateFiles } from "../updates/update-files.ts";
 import { futureText } from "./future-date.ts";
-import { type BytesListener, nothingFetched, type OpenedSource, openSource, type StoredFile } from "./open-source.ts";
+import { type BytesListener, nothingFetched, type OpenedSource, openSource, type StoredFile, storedSize } from "./open-source.ts";
 
 /** Missing updates, in Unix seconds; `to` null: everything after `from`. */
 export interface UpdatesGap {
@@ -104,9 +103,9 @@ export class UpdateFeed {
     return updateFiles?.missing == null ? Math.max(gapSecondsDefault, intervalSeconds) : Number.POSITIVE_INFINITY;
   }
 
-  /** Of all files, as they are stored. One that cannot be read counts nothing here, since its reader says why. */
+  /** Of all files, as they are stored. */
   storedBytes(): number {
-    return this.#files.reduce((sum, file) => sum + bytesOf(file), 0);
+    return this.#files.reduce((sum, file) => sum + (storedSize(file) ?? 0), 0);
   }
 
   /** Each file when it is its turn, telling the bytes of all so far; to be asked for anew at each replay. */
@@ -253,14 +252,6 @@ export function mergedGaps(gaps: readonly UpdatesGap[], table: number): UpdatesG
 function spanText({ from, to }: UpdatesGap): string {
   const begin = timestamp(from * 1_000);
   return to === null ? `after ${begin}` : `from ${begin} to ${timestamp(to * 1_000)}`;
-}
-
-function bytesOf(file: string): number {
-  try {
-    return statSync(file).size;
-  } catch {
-    return 0;
-  }
 }
 
 /** An error of reading a file, as that of a source: with the place. */

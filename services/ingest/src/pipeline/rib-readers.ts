@@ -1,11 +1,10 @@
 /** Reads RIBs at once: large ones each in a thread of its own, as many as there are cores. */
 
-import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { RibPaths } from "../assembly/rib-pass.ts";
 import type { SourceConfig } from "../sources/index.ts";
-import type { BytesListener } from "./open-source.ts";
+import { type BytesListener, storedSize } from "./open-source.ts";
 import type { ProgressListener } from "./progress.ts";
 import { type ReadRib, type RibSource, readRib } from "./read-rib.ts";
 import { UpdatesError } from "./read-updates.ts";
@@ -49,7 +48,7 @@ export class RibReaders {
     options.signal.addEventListener("abort", () => void this.stop(), { once: true });
     const least = options.threadBytesMin ?? threadBytesMinDefault;
     for (const source of sources) {
-      const size = sizeOf(source.location);
+      const size = storedSize(source.location);
       if (size === null || size < least) continue;
       const thread = { source, size, done: 0, reading: this.#start(source, (done, total) => this.#tell(source.name, done, total)) };
       // `read` reports the error.
@@ -148,9 +147,4 @@ function readingOf(worker: Worker, source: SourceConfig, onBytes: BytesListener)
     worker.once("error", (cause: Error) => fail(new Error(`${source.location}: its thread failed: ${cause.message}`, { cause })));
     worker.once("exit", (code) => fail(new Error(`${source.location}: its thread ended with code ${code}`)));
   });
-}
-
-/** Null for a file that is not there: reading it tells. */
-function sizeOf(location: string): number | null {
-  return statSync(location, { throwIfNoEntry: false })?.size ?? null;
 }

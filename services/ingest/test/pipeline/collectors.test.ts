@@ -1,5 +1,7 @@
 /** RIBs of several collectors in one run, each read in a thread of its own: what they make together, and what the failure of one does. */
 
+import { rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, jest, test } from "@jest/globals";
 import type { Manifest } from "@netfacts/snapshot";
 import { IngestError, type ProgressEvent, type RunOptions, runIngest } from "../../src/app.ts";
@@ -106,6 +108,17 @@ describe("several collectors", () => {
       await run(place, settings + names, inline);
       expect(Object.keys((await manifestOf(place)).ingest_objects)).toEqual(["paths/linx", "history"]);
     });
+  });
+});
+
+test("a collector whose RIB the system refuses, such as a loop of symbolic links, is left out where it is not required", async () => {
+  await atCollectors(async (place) => {
+    const linx = join(place.folder, "linx");
+    await rm(linx, { force: true });
+    await symlink("linx", linx);
+    const report = await run(place, three.replace(source("linx"), source("linx", ", required: false")));
+    expect(report.sources.map(({ name, state }) => `${name} ${state}`)).toEqual(["rrc00 read", "names read", "linx failed", "eqix read"]);
+    expect(report.sources[2]?.error).toMatch(/linx: the file cannot be read: its symbolic links form a loop$/);
   });
 });
 
