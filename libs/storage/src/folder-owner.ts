@@ -25,11 +25,20 @@ export function readOwner(folder: string): FolderOwner | null {
   }
 }
 
-/** @returns the owner if it runs. Must not be called by the owner itself: it would lose its lock. */
+/**
+ * Must not be called by the owner itself: it would lose its lock.
+ *
+ * @returns null: none runs, or the lock cannot be tried.
+ */
 export function runningOwner(folder: string): FolderOwner | null {
   const lock = join(folder, ownerLock);
   const owner = existsSync(lock) ? readOwner(folder) : null;
-  const unlock = owner === null ? null : tryFileLock(lock);
-  unlock?.();
-  return unlock === null ? owner : null;
+  if (owner === null) return null;
+  try {
+    const unlock = tryFileLock(lock);
+    unlock?.();
+    return unlock === null ? owner : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,6 +1,6 @@
 /** `netfacts ingest`: sources with URLs are fetched, and `ingest sources` tells how they fare. */
 
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -65,6 +65,14 @@ test.each([
     `/elsewhere/sources.yaml; to keep this snapshot, stop it, or start it with SOURCES=${join(folder, "sources.yaml")}\n`;
   expect({ code, err }).toEqual({ code: exitCodes.ok, err: isNamed ? note : "" });
   if (runs) unlock?.();
+});
+
+test("a lock that cannot be tried fails no import", async () => {
+  const follows = "/elsewhere/sources.yaml";
+  writeFileSync(join(folder, "owner.json"), JSON.stringify({ pid: 4711, url: "http://127.0.0.1:8080", follows }));
+  mkdirSync(join(folder, "owner.lock"));
+  const { code, err } = await run(folder, "ingest", "run", ...sources());
+  expect({ code, err }).toEqual({ code: exitCodes.ok, err: "" });
 });
 
 test("a source that is away ends the import, and stands below the table with its reason", async () => {
