@@ -9,7 +9,7 @@ const paths: ReadonlySet<string> = new Set([...adminRoutes, ...ingestRoutes].map
 export function pathMeant(url: string): string | null {
   const path = pathOf(url);
   let end = path.length;
-  // By hand: a regular expression takes milliseconds for a path of slashes, and is asked before the key is checked.
+  // By hand: a regular expression takes milliseconds for a path of slashes, and this runs before the key is checked.
   while (path[end - 1] === "/") end--;
   const meant = path.slice(0, end);
   return paths.has(meant) ? meant : null;
