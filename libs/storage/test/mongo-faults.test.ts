@@ -3,7 +3,14 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { expect, test } from "@jest/globals";
-import { MongoBulkWriteError, MongoInvalidArgumentError, MongoNetworkError, MongoServerError } from "mongodb";
+import {
+  MongoBulkWriteError,
+  MongoInvalidArgumentError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+  type TopologyDescription,
+} from "mongodb";
 import type { MongoConnection } from "../src/mongo/mongo-connection.ts";
 import { asStoreError } from "../src/mongo/mongo-faults.ts";
 import { MongoObservationRows } from "../src/mongo/mongo-observation-rows.ts";
@@ -99,4 +106,23 @@ test("what the driver says of the server is told apart, and a fault of ours stay
     new MongoServerError({ message: "twice", code: 11_000 }),
   ])
     expect(asStoreError("mongodb://here/netfacts", error)).toBe(error);
+});
+
+const unserved = (message: string) => new MongoServerSelectionError(message, {} as TopologyDescription);
+
+test.each([
+  ["wrong credentials", new MongoServerError({ message: "Authentication failed.", code: 18 }), /check user and password .* authSource/],
+  ["missing rights", new MongoServerError({ message: "not authorized", code: 13 }), /give the user of its URI the role readWrite/],
+  ["an unknown authority", unserved("unable to verify the first certificate"), /tlsCAFile/],
+  ["a server with another name", unserved("Hostname/IP does not match certificate's altnames: Host: a."), /check the host, tls/],
+  ["a server that wants a certificate", unserved("1:error:2:SSL routines:x:tlsv13 alert certificate required:3 "), /tlsCertificateKeyFile/],
+  [
+    "a server without TLS",
+    unserved("Client network socket disconnected before secure TLS connection was established"),
+    /check the host, tls/,
+  ],
+  ["a server that requires TLS", unserved("connection <monitor> to 127.0.0.1:27017 closed"), /requires tls=true/],
+  ["nobody there", unserved("connect ECONNREFUSED 127.0.0.1:27017"), /check that the MongoDB server runs and can be reached from here/],
+])("the remedy for %s names what to check", (_what, error, remedy) => {
+  expect(asStoreError("mongodb://here/netfacts", error)).toMatchObject({ message: expect.stringMatching(remedy) });
 });

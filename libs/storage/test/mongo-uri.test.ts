@@ -1,11 +1,17 @@
 /** Faults of MONGODB_URI that are seen when settings are loaded. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createPrivateKey } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
+import { makeAuthority } from "../../../test/support/certificates.ts";
 import { mongoUriFault } from "../src/index.ts";
 import { readMongoUri } from "../src/mongo/mongo-uri.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "netfacts-uri-"));
+const authority = makeAuthority(folder, "ca");
+afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each([
   ["another scheme", "http://netfacts:hunter2@db/netfacts", /^is not a MongoDB URI; write mongodb:/],
@@ -37,16 +43,42 @@ test("the name of the database is decoded, as the driver does", () => {
   expect(readMongoUri("mongodb://db/%6eetfacts")).toEqual({ shown: "mongodb://db/netfacts", database: "netfacts" });
 });
 
+test.each([
+  ["tlsCAFile", "", "a certificate in PEM form"],
+  ["tlsCRLFile", "no list", "a list of revoked certificates in PEM form"],
+  ["tlsCertificateKeyFile", readFileSync(authority.certificate, "utf8"), "a certificate and its key in PEM form"],
+  ["tlsCertificateKeyFile", encryptedPair(), "a certificate and its key in PEM form that tlsCertificateKeyFilePassword opens"],
+])("a file of %s that holds something else is a fault that names it", (option, content, holds) => {
+  const path = inFile("other", content);
+  const fault = mongoUriFault(`mongodb://db/?tls=true&${option}=${path}&tlsCertificateKeyFilePassword=hunter2`);
+  expect(fault).toContain(`has ${option}=${path}, a file without ${holds}`);
+  expect(fault).not.toContain("hunter2");
+});
+
+function inFile(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+function encryptedPair(): string {
+  const key = createPrivateKey(readFileSync(authority.key)).export({
+    format: "pem",
+    type: "pkcs8",
+    cipher: "aes-256-cbc",
+    passphrase: "other",
+  });
+  return `${readFileSync(authority.certificate, "utf8")}${key}`;
+}
+
 test("usual URIs have no fault", () => {
-  const folder = mkdtempSync(join(tmpdir(), "netfacts-uri-"));
-  const ca = join(folder, "ca.pem");
-  writeFileSync(ca, "");
+  const pair = inFile("pair", readFileSync(authority.certificate, "utf8") + readFileSync(authority.key, "utf8"));
   for (const uri of [
     "mongodb://127.0.0.1:27017",
     "mongodb://user:p%40ss%2F@a.example:27017,b.example:27018/netfacts?replicaSet=rs0&authSource=admin",
     "mongodb+srv://user:pass@cluster.example/net_facts-1",
-    `mongodb://[2001:db8::1]:27017/netfacts?tls=true&tlsCAFile=${encodeURIComponent(ca)}`,
+    `mongodb://[2001:db8::1]:27017/netfacts?tls=true&tlsCAFile=${encodeURIComponent(authority.certificate)}`,
+    `mongodb://db/netfacts?tls=true&tlsCertificateKeyFile=${pair}`,
   ])
     expect(mongoUriFault(uri)).toBeNull();
-  rmSync(folder, { recursive: true });
 });

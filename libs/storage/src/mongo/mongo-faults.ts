@@ -5,17 +5,22 @@ import { StoreError, type StoreFault } from "../store-error.ts";
 
 const remedies: Partial<Record<StoreFault, string>> = {
   unavailable: "check that the MongoDB server runs and can be reached from here; nothing needs to be restarted",
-  readonly: "check user and password in its URI, and give the user the role readWrite on this database",
+  readonly: "give the user of its URI the role readWrite on this database",
   full: "give the server more disk space, or free some",
 };
 
+const loginRemedy = "check user and password in its URI, and set its authSource if the user was created in another database, such as admin";
+const tlsRemedy = "check the host, tls, tlsCAFile and tlsCertificateKeyFile in its URI, and the certificate of the server";
+const closedRemedy = "check that the MongoDB server runs, and whether it requires tls=true in its URI";
+
 /** Atlas has one code for all its refusals: logins, and writes beyond the space of the cluster. */
 const atlasError = 8_000;
+const authenticationFailed = 18;
 
 /** Server error codes that are more specific than "unavailable" (mongodb.com/docs/manual/reference/error-codes). */
 const faultsByCode: Readonly<Record<number, StoreFault>> = {
   13: "readonly", // Unauthorized
-  18: "readonly", // AuthenticationFailed
+  [authenticationFailed]: "readonly",
   [atlasError]: "readonly",
   14031: "full", // OutOfDiskSpace
 };
@@ -30,8 +35,8 @@ const closedNames = new Set([
   "MongoPoolClosedError",
 ]);
 
-export function mongoFault(fault: StoreFault, shown: string, explanation: string, cause?: unknown): StoreError {
-  return new StoreError(fault, shown, explanation, cause, remedies[fault]);
+export function mongoFault(fault: StoreFault, shown: string, explanation: string, cause?: unknown, remedy = remedies[fault]): StoreError {
+  return new StoreError(fault, shown, explanation, cause, remedy);
 }
 
 /** Converts every error of the driver; our own faults (an invalid argument, an unexpected duplicate key) stay unchanged. */
@@ -41,7 +46,15 @@ export function asStoreError(shown: string, error: unknown): unknown {
   if (closedNames.has(error.name)) return mongoFault("closed", shown, "is closed", error);
   const code = error instanceof MongoServerError && typeof error.code === "number" ? error.code : 0;
   const isOverQuota = code === atlasError && /quota/i.test(error.message);
-  return mongoFault(isOverQuota ? "full" : (faultsByCode[code] ?? "unavailable"), shown, error.message, error);
+  return mongoFault(isOverQuota ? "full" : (faultsByCode[code] ?? "unavailable"), shown, error.message, error, remedyOf(error, code));
+}
+
+/** Only the text says that TLS failed: codes of Node and OpenSSL are many. @returns undefined: the usual one of the fault. */
+function remedyOf({ name, message }: MongoError, code: number): string | undefined {
+  if (code === authenticationFailed || (code === atlasError && /auth/i.test(message))) return loginRemedy;
+  if (name !== "MongoServerSelectionError") return undefined;
+  if (/certificate|TLS|SSL|routines:/.test(message)) return tlsRemedy;
+  return /^connection <monitor> .* closed$/.test(message) ? closedRemedy : undefined;
 }
 
 /** `ECONNRESET`, `EPIPE` and similar codes, `ERR_STREAM_DESTROYED`, `ERR_SOCKET_CLOSED`. */

@@ -1,6 +1,8 @@
 /** Reads the parts of a connection string that we need; the driver reads the rest. */
 
-import { accessSync, constants } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
 import { StoreError } from "../store-error.ts";
 
 /** Strict about the places of @, so that no part of a password is taken for something else. */
@@ -14,8 +16,28 @@ export interface MongoUri {
 
 /** Names of databases, by the rules of MongoDB that hold on all systems. */
 const databaseName = /^[^/\\. "$*<>:|?\p{Cc}]{1,63}$/u;
-/** Options that name a file; their names are case-insensitive. */
-const fileOptions = ["tlsCAFile", "tlsCertificateKeyFile", "tlsCRLFile"];
+/** What an option's file must hold; throws if it does not. */
+interface FileOption {
+  readonly name: string;
+  readonly holds: string;
+  check(content: Buffer, passphrase: string | undefined): unknown;
+}
+
+/** Options that name a file. Names of options are case-insensitive. */
+const fileOptions: readonly FileOption[] = [
+  {
+    name: "tlsCAFile",
+    holds: "a certificate in PEM form",
+    // In the form DER, Node ignores it.
+    check: (content) => new X509Certificate(content.toString()),
+  },
+  {
+    name: "tlsCertificateKeyFile",
+    holds: "a certificate and its key in PEM form that tlsCertificateKeyFilePassword opens, if the key is encrypted",
+    check: (content, passphrase) => createSecureContext({ cert: content, key: content, ...(passphrase !== undefined && { passphrase }) }),
+  },
+  { name: "tlsCRLFile", holds: "a list of revoked certificates in PEM form", check: (content) => createSecureContext({ crl: content }) },
+];
 
 /** Used if the URI names no database: the driver's own default is `test`. */
 const defaultDatabase = "netfacts";
@@ -39,18 +61,29 @@ export function mongoUriFault(uri: string): string | null {
   const { database } = readMongoUri(uri);
   if (!databaseName.test(database))
     return 'names a database with a character that no name has (/ \\ . " $ * < > : | ?, a space or a line break), or with more than 63 characters';
-  const options = new URLSearchParams(uri.split("?")[1] ?? "");
+  const options = [...new URLSearchParams(uri.split("?")[1] ?? "")].map(([name, value]) => [name.toLowerCase(), value] as const);
+  const passphrase = new Map(options).get("tlscertificatekeyfilepassword");
   for (const [name, path] of options) {
-    const option = fileOptions.find((each) => each.toLowerCase() === name.toLowerCase());
-    if (option === undefined) continue;
-    try {
-      accessSync(path, constants.R_OK);
-    } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : "cannot be read";
-      return `has ${option}=${path}, a file that ${reason}`;
-    }
+    const option = fileOptions.find((each) => each.name.toLowerCase() === name);
+    const fault = option === undefined ? null : fileFault(option, path, passphrase);
+    if (fault !== null) return `has ${option?.name}=${path}, a file ${fault}`;
   }
   return null;
+}
+
+function fileFault({ holds, check }: FileOption, path: string, passphrase: string | undefined): string | null {
+  let content: Buffer;
+  try {
+    content = readFileSync(path);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "that does not exist" : "that cannot be read";
+  }
+  try {
+    check(content, passphrase);
+    return null;
+  } catch {
+    return `without ${holds}`;
+  }
 }
 
 /** Text with an invalid encoding is returned unchanged. */
