@@ -112,7 +112,9 @@ const unserved = (message: string) => new MongoServerSelectionError(message, {} 
 
 test.each([
   ["wrong credentials", new MongoServerError({ message: "Authentication failed.", code: 18 }), /check user and password .* authSource/],
+  ["missing credentials", new MongoServerError({ message: "Command find requires authentication", code: 13 }), /check user and password/],
   ["missing rights", new MongoServerError({ message: "not authorized", code: 13 }), /give the user of its URI the role readWrite/],
+  ["an index of others", new MongoServerError({ message: "Index already exists with a different name: a", code: 85 }), /drop that index/],
   ["an unknown authority", unserved("unable to verify the first certificate"), /tlsCAFile/],
   ["a server with another name", unserved("Hostname/IP does not match certificate's altnames: Host: a."), /check the host, tls/],
   ["a server that wants a certificate", unserved("1:error:2:SSL routines:x:tlsv13 alert certificate required:3 "), /tlsCertificateKeyFile/],
@@ -125,4 +127,17 @@ test.each([
   ["nobody there", unserved("connect ECONNREFUSED 127.0.0.1:27017"), /check that the MongoDB server runs and can be reached from here/],
 ])("the remedy for %s names what to check", (_what, error, remedy) => {
   expect(asStoreError("mongodb://here/netfacts", error)).toMatchObject({ message: expect.stringMatching(remedy) });
+});
+
+test("without a primary, the state of each server is named", () => {
+  const seen = (setName: string | null, ...servers: object[]) => {
+    const reason = { setName, servers: new Map(servers.map((server, at) => [`db-${at}`, { address: `db-${at}:27017`, ...server }])) };
+    const error = new MongoServerSelectionError("Server selection timed out after 3000 ms", reason as unknown as TopologyDescription);
+    return (asStoreError("mongodb://here/netfacts", error) as Error).message;
+  };
+  expect(seen("rs0")).toContain('none of its hosts is in a replica set named "rs0"; check hosts and replicaSet in its URI');
+  expect(seen(null, { type: "RSGhost" })).toContain("db-0:27017 is in a replica set that is not initiated; check hosts");
+  expect(seen("rs0", { type: "RSSecondary" }, { type: "Unknown", error: new Error("connect ECONNREFUSED 10.0.0.2:27017") })).toContain(
+    'no primary of the replica set "rs0" was found: db-0:27017 is a secondary, db-1:27017 connect ECONNREFUSED 10.0.0.2:27017; check that the MongoDB server',
+  );
 });

@@ -1,6 +1,13 @@
 /** Errors of the driver as StoreErrors. */
 
-import { MongoBulkWriteError, MongoError, MongoInvalidArgumentError, MongoServerError } from "mongodb";
+import {
+  MongoBulkWriteError,
+  MongoError,
+  MongoInvalidArgumentError,
+  MongoServerError,
+  MongoServerSelectionError,
+  type TopologyDescription,
+} from "mongodb";
 import { StoreError, type StoreFault } from "../store-error.ts";
 
 const remedies: Partial<Record<StoreFault, string>> = {
@@ -13,9 +20,13 @@ const loginRemedy = "check user and password in its URI, and set its authSource 
 const tlsRemedy = "check the host, tls, tlsCAFile and tlsCertificateKeyFile in its URI, and the certificate of the server";
 const closedRemedy = "check that the MongoDB server runs, and whether it requires tls=true in its URI";
 
+const indexRemedy = "drop that index, which another program made: this one makes its own";
+
 /** Atlas has one code for all its refusals: logins, and writes beyond the space of the cluster. */
 const atlasError = 8_000;
 const authenticationFailed = 18;
+/** IndexOptionsConflict and IndexKeySpecsConflict: an index with the same fields or the same name exists. */
+const indexConflicts: ReadonlySet<number> = new Set([85, 86]);
 
 /** Server error codes that are more specific than "unavailable" (mongodb.com/docs/manual/reference/error-codes). */
 const faultsByCode: Readonly<Record<number, StoreFault>> = {
@@ -46,15 +57,40 @@ export function asStoreError(shown: string, error: unknown): unknown {
   if (closedNames.has(error.name)) return mongoFault("closed", shown, "is closed", error);
   const code = error instanceof MongoServerError && typeof error.code === "number" ? error.code : 0;
   const isOverQuota = code === atlasError && /quota/i.test(error.message);
-  return mongoFault(isOverQuota ? "full" : (faultsByCode[code] ?? "unavailable"), shown, error.message, error, remedyOf(error, code));
+  const explanation = error instanceof MongoServerSelectionError ? serversSeen(error) : error.message;
+  const fault = isOverQuota ? "full" : (faultsByCode[code] ?? "unavailable");
+  return mongoFault(fault, shown, explanation, error, remedyOf(explanation, code));
+}
+
+/** States of servers as the driver names them. */
+const states: Readonly<Record<string, string>> = {
+  RSSecondary: "is a secondary",
+  RSArbiter: "is an arbiter",
+  RSOther: "is a hidden member, or not ready",
+  RSGhost: "is in a replica set that is not initiated",
+};
+
+/** Says what the driver found, where it says only that its time is over, or only what one of several servers did. */
+function serversSeen({ message, reason }: MongoServerSelectionError): string {
+  const { setName = null, servers = new Map() } = reason as Partial<TopologyDescription>;
+  if (setName !== null && servers.size === 0) return `none of its hosts is in a replica set named "${setName}"`;
+  const seen = [...servers.values()].map(
+    ({ address, type, error }) => `${address} ${error?.message ?? states[type] ?? "gave no usable answer"}`,
+  );
+  const isKnown = setName === null && /^(?!Server selection timed out)/.test(message);
+  return isKnown || seen.length === 0
+    ? message
+    : `no primary${setName === null ? "" : ` of the replica set "${setName}"`} was found: ${seen.join(", ")}`;
 }
 
 /** Only the text says that TLS failed: codes of Node and OpenSSL are many. @returns undefined: the usual one of the fault. */
-function remedyOf({ name, message }: MongoError, code: number): string | undefined {
-  if (code === authenticationFailed || (code === atlasError && /auth/i.test(message))) return loginRemedy;
-  if (name !== "MongoServerSelectionError") return undefined;
-  if (/certificate|TLS|SSL|routines:/.test(message)) return tlsRemedy;
-  return /^connection <monitor> .* closed$/.test(message) ? closedRemedy : undefined;
+function remedyOf(explanation: string, code: number): string | undefined {
+  const isLogin = code === authenticationFailed || /requires authentication/.test(explanation);
+  if (isLogin || (code === atlasError && /auth/i.test(explanation))) return loginRemedy;
+  if (code !== 0) return indexConflicts.has(code) ? indexRemedy : undefined;
+  if (/in a replica set/.test(explanation)) return "check hosts and replicaSet in its URI, and rs.status() on the server";
+  if (/certificate|TLS|SSL|routines:/.test(explanation)) return tlsRemedy;
+  return /connection <monitor> .* closed/.test(explanation) ? closedRemedy : undefined;
 }
 
 /** `ECONNRESET`, `EPIPE` and similar codes, `ERR_STREAM_DESTROYED`, `ERR_SOCKET_CLOSED`. */
