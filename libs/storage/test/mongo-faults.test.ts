@@ -141,3 +141,11 @@ test("without a primary, the state of each server is named", () => {
     'no primary of the replica set "rs0" was found: db-0:27017 is a secondary, db-1:27017 connect ECONNREFUSED 10.0.0.2:27017; check that the MongoDB server',
   );
 });
+
+test("an operation that was not sent, as a login was refused before, says so", () => {
+  const cause = new MongoServerError({ message: "Authentication failed.", code: 18 });
+  const cleared = new MongoNetworkError("Connection pool for db:27017 was cleared", { cause });
+  Object.defineProperty(cleared, "name", { value: "MongoPoolClearedError" });
+  expect(fault(cleared)).toBe("readonly");
+  expect(fault(new MongoServerSelectionError(cause.message, { error: cause } as unknown as TopologyDescription))).toBe("readonly");
+});

@@ -135,3 +135,19 @@ test("opening is done by many at once on a new database", async () => {
   await createKey(opened[2] as Store, spec);
   expect(await opened[5]?.keys.list()).toHaveLength(1);
 });
+
+test("a refused login is what operations report that wait for the server afterwards", async () => {
+  const server = await start();
+  const store = await openMongoStore(server.database("refused"));
+  stores.push(store);
+  const asked = jest.spyOn(Collection.prototype, "findOneAndUpdate");
+  try {
+    asked.mockRejectedValueOnce(new MongoServerError({ message: "Authentication failed.", code: 18 }));
+    asked.mockReturnValueOnce(new Promise(() => undefined) as never);
+    for (const _ of ["refused", "late"])
+      expect(await rejection(store.limits.time())).toMatchObject({ fault: "readonly", explanation: "Authentication failed." });
+  } finally {
+    asked.mockRestore();
+  }
+  expect(await store.limits.time()).toBeGreaterThan(0);
+});

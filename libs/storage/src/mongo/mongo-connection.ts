@@ -59,6 +59,8 @@ export class MongoConnection {
   readonly #onInvalid: (error: StoreError) => void;
   /** Reported text → time of the report, in ms of `performance.now()`. */
   readonly #reported = new Map<string, number>();
+  /** The server's last refusal of our login or of an operation; null: an operation has succeeded since. */
+  #refusal: StoreError | null = null;
   #closed = false;
 
   /** Does not connect yet. @throws StoreError for an invalid URI. */
@@ -96,7 +98,7 @@ export class MongoConnection {
    * Runs one operation that a caller waits for: as `within`, but only while the server shows signs of life. If the server is silent, nothing is sent.
    */
   async asked<T>(work: () => Promise<T>, timeoutMs = operationTimeoutMs): Promise<T> {
-    const silent = (): StoreError => mongoFault("unavailable", this.shown, "does not answer");
+    const silent = (): StoreError => this.#refusal ?? mongoFault("unavailable", this.shown, "does not answer");
     if (this.#pulse.isSilent) throw silent();
     const { promise: silence, reject } = Promise.withResolvers<never>();
     const end = this.#pulse.watch(() => reject(silent()));
@@ -125,11 +127,15 @@ export class MongoConnection {
     try {
       return await this.#bounded(timeoutMs * this.patience, async () => {
         const answer = await client.watch(work);
+        this.#refusal = null;
         this.#pulse.heard();
         return answer;
       });
     } catch (error) {
-      if (error instanceof StoreError) client.failed();
+      if (error instanceof StoreError) {
+        if (error.fault === "readonly") this.#refusal = error;
+        client.failed();
+      }
       throw error;
     }
   }
@@ -137,7 +143,8 @@ export class MongoConnection {
   async #bounded<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw mongoFault("closed", this.shown, "is closed");
     const { promise: late, reject } = Promise.withResolvers<never>();
-    const tell = () => reject(mongoFault("unavailable", this.shown, `no response within ${Math.round(timeoutMs)} ms`));
+    // After a refused login the driver counts the server as away, and other operations wait for it in vain.
+    const tell = () => reject(this.#refusal ?? mongoFault("unavailable", this.shown, `no response within ${Math.round(timeoutMs)} ms`));
     // A late event loop runs its timers before it reads: a reply that has arrived meanwhile must be read first.
     const timer = setTimeout(() => setImmediate(tell), timeoutMs);
     try {

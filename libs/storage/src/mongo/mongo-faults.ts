@@ -55,11 +55,17 @@ export function asStoreError(shown: string, error: unknown): unknown {
   if (isBrokenConnection(error)) return mongoFault("unavailable", shown, error.message, error);
   if (!(error instanceof MongoError) || error instanceof MongoInvalidArgumentError || isDuplicateKey(error)) return error;
   if (closedNames.has(error.name)) return mongoFault("closed", shown, "is closed", error);
-  const code = error instanceof MongoServerError && typeof error.code === "number" ? error.code : 0;
+  const code = codeOf(error);
   const isOverQuota = code === atlasError && /quota/i.test(error.message);
   const explanation = error instanceof MongoServerSelectionError ? serversSeen(error) : error.message;
   const fault = isOverQuota ? "full" : (faultsByCode[code] ?? "unavailable");
   return mongoFault(fault, shown, explanation, error, remedyOf(explanation, code));
+}
+
+/** The server's code; for an operation that was not sent, that of the refusal which made the driver count the server as away. */
+function codeOf(error: MongoError): number {
+  const { code } = error.name === "MongoPoolClearedError" && error.cause instanceof MongoError ? error.cause : error;
+  return typeof code === "number" ? code : 0;
 }
 
 /** States of servers as the driver names them. */
