@@ -38,6 +38,16 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
   ],
   ["no claim", joined(minimal, { ingest: { volume: { type: "existingClaim" } } }), /existingClaim is empty: write the name of your claim/],
   [
+    "a claim that is not used",
+    joined(minimal, { ingest: { volume: { existingClaim: "data" } } }),
+    /ingest\.volume\.existingClaim is data, but ingest\.volume\.type is claim, .*: set the type to existingClaim, or leave/,
+  ],
+  [
+    "an authority without TLS",
+    joined(minimal, { nats: { url: "nats://nats:4222", tls: { caSecret: "authority" } } }),
+    /nats\.tls names a Secret, but nats\.url does not ask for TLS: write tls:\/\/ instead of nats:\/\/ in nats:\/\/nats:4222, or leave/,
+  ],
+  [
     "two copies at one volume",
     joined(minimal, { ingest: { replicas: 2 } }),
     /ingest\.replicas is 2, but its volume is ReadWriteOnce: set /,

@@ -16,6 +16,11 @@
 {{- $faults = append $faults "nats.auth.method is none, but nats.auth.existingSecret names a Secret: set the method of its credentials, or leave the Secret out" -}}
 {{- end -}}
 {{- end -}}
+{{- with .Values.nats.tls -}}
+{{- if and (or .caSecret .clientSecret) $.Values.nats.url (not (contains "tls://" $.Values.nats.url)) -}}
+{{- $faults = append $faults (printf "nats.tls names a Secret, but nats.url does not ask for TLS: write tls:// instead of nats:// in %s, or leave the Secret out" $.Values.nats.url) -}}
+{{- end -}}
+{{- end -}}
 {{- if not .Values.mongodb.existingSecret -}}
 {{- $faults = append $faults "mongodb.existingSecret is empty: write the name of the Secret that has the URI of the database" -}}
 {{- end -}}
@@ -36,6 +41,9 @@
 {{- end -}}
 {{- if and (eq .volume.type "existingClaim") (not .volume.existingClaim) -}}
 {{- $faults = append $faults "ingest.volume.existingClaim is empty: write the name of your claim, or set ingest.volume.type to claim" -}}
+{{- end -}}
+{{- if and .volume.existingClaim (ne .volume.type "existingClaim") -}}
+{{- $faults = append $faults (printf "ingest.volume.existingClaim is %s, but ingest.volume.type is %s, which does not use it: set the type to existingClaim, or leave the claim out" .volume.existingClaim .volume.type) -}}
 {{- end -}}
 {{- if and (gt (int .replicas) 1) (ne .volume.type "emptyDir") (ne .volume.accessMode "ReadWriteMany") -}}
 {{- $faults = append $faults (printf "ingest.replicas is %d, but its volume is %s: set ingest.volume.accessMode to ReadWriteMany, ingest.volume.type to emptyDir, or ingest.replicas to 1" (int .replicas) .volume.accessMode) -}}
