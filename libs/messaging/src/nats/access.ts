@@ -83,7 +83,8 @@ export function planAccess(servers: string | readonly string[], access: NatsAcce
     faults.push(`${logins.map(({ named }) => named).join(" and ")} are different ways to log in to NATS; set only one`);
   const isTls = urls.some(({ protocol }) => protocol === "tls:");
   const files = (["NATS_CA_FILE", "NATS_CERT_FILE", "NATS_KEY_FILE"] as const).filter((name) => access[name]);
-  if (files.length > 0 && !isTls && urls.length > 0) faults.push(`${files.join(" and ")} need tls:// instead of nats:// in NATS_URL`);
+  if (files.length > 0 && !isTls && urls.length > 0)
+    faults.push(`${files.join(" and ")} ${files.length === 1 ? "needs" : "need"} tls:// instead of nats:// in NATS_URL`);
   if (access.NATS_CERT_FILE && !access.NATS_KEY_FILE) faults.push("NATS_CERT_FILE needs NATS_KEY_FILE, the key of the certificate");
   if (access.NATS_KEY_FILE && !access.NATS_CERT_FILE) faults.push("NATS_KEY_FILE needs NATS_CERT_FILE, the certificate of the key");
   if (faults.length > 0) throw new NatsSettingsError(faults);

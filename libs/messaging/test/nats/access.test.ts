@@ -39,7 +39,7 @@ describe("settings that make no sense together are refused in one sentence that 
       "nats://u:secret@h",
       "the credentials in NATS_URL and NATS_USER with NATS_PASSWORD_FILE are different ways to log in to NATS; set only one",
     ],
-    [{ NATS_CA_FILE: "/ca" }, "nats://h", "NATS_CA_FILE need tls:// instead of nats:// in NATS_URL"],
+    [{ NATS_CA_FILE: "/ca" }, "nats://h", "NATS_CA_FILE needs tls:// instead of nats:// in NATS_URL"],
     [{ NATS_CERT_FILE: "/c" }, "tls://h", "NATS_CERT_FILE needs NATS_KEY_FILE, the key of the certificate"],
     [{ NATS_KEY_FILE: "/k" }, "tls://h", "NATS_KEY_FILE needs NATS_CERT_FILE, the certificate of the key"],
     [{}, "nats://u:p@h,nats://v:p@i", "NATS_URL: its servers have different users; one user must fit all servers of a cluster"],
