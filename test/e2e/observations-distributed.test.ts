@@ -19,7 +19,7 @@ beforeAll(async () => {
   const sources = smallSources(join(temporaryFolder(), "sources"), "NL");
   all = await startDistributed({
     replicas: { "gateway-auth-quota": 2, "ip-routing": 1, "asn-prefix": 0, "rdns-resolver": 0, ingest: 1 },
-    settings: { OPERATOR_IDLE_MS: "3000" },
+    settings: { OPERATOR_IDLE_MS: "10000" },
     settingsOf: (service): Record<string, string> =>
       service === "ingest" ? { SOURCES: sources, OBSERVATIONS_INTERVAL_SECONDS: "1", OBSERVATIONS_UPLOADS_MAX: "1" } : {},
     snapshot: "by-ingest",
