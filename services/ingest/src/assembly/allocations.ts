@@ -47,7 +47,8 @@ export function buildAllocations(files: readonly DelegatedFile[]): BuiltAllocati
   const asns: Sourced<AsnRecord>[] = [];
   files.forEach(({ records, asOf }, file) => {
     for (const record of records) {
-      const holder = record.opaqueId === null ? noHolder : holders.number(file, record.registry, record.opaqueId);
+      // The combined file gives records that nobody holds an id too: that of IANA's or the registry's pool.
+      const holder = record.opaqueId === null || !isHeld(record) ? noHolder : holders.number(file, record.registry, record.opaqueId);
       if (record.kind === "asn") asns.push({ record, file, asOf: asOf ?? 0, holder });
       else addresses.push({ record, file, asOf: asOf ?? 0, holder });
     }
@@ -95,7 +96,7 @@ class Holders {
     const numbers: number[][] = this.#ids.map(() => []);
     const records: number[][] = this.#ids.map(() => []);
     for (const { record, holder } of asns)
-      if (holder !== noHolder && isHeld(record))
+      if (holder !== noHolder)
         for (let asn = record.start; asn <= Math.min(record.end, record.start + rangeAsnsMax - 1); asn++) numbers[holder]?.push(asn);
     addresses.forEach(({ holder }, index) => {
       if (holder !== noHolder) records[holder]?.push(index);

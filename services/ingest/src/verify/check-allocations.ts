@@ -112,7 +112,8 @@ function rangeText({ start, end }: { readonly start: Address; readonly end: Addr
 }
 
 function recordText({ registry, status, country, date, opaqueId }: DelegationRecord): string {
-  return [registry, status, country ?? "no country", dateText(date) ?? "no date", opaqueId ?? "no holder"].join(" ");
+  const id = isHeld(status) ? opaqueId : null;
+  return [registry, status, country ?? "no country", dateText(date) ?? "no date", id ?? "no holder"].join(" ");
 }
 
 function entryText(table: AllocationTable, { registry, status, country, date, holder }: AsnEntry): string {

@@ -198,18 +198,19 @@ describe("against a plain list of records", () => {
     );
   });
 
-  test("a holder joins the records of one registry's opaque id in one file, and no other", () => {
+  test("a holder joins the held records of one registry's opaque id in one file, and no other", () => {
     fc.assert(
       fc.property(files, (made) => {
         const table = tableOf(made);
         made.forEach(({ records }) => {
           for (const [id, registry] of ["a", "b"].flatMap((each) => registries.map((name) => [each, name] as const))) {
-            const own = records.filter((record) => record.opaqueId === id && record.registry === registry);
-            const held = own.flatMap((record) =>
-              record.kind === "asn" && (record.status === "allocated" || record.status === "assigned") ? [record] : [],
+            const own = records.filter(
+              ({ opaqueId, registry: each, status }) =>
+                opaqueId === id && each === registry && (status === "allocated" || status === "assigned"),
             );
+            const numbers = own.flatMap((record) => (record.kind === "asn" ? [record] : []));
             const asns = Array.from({ length: 60 }, (_, asn) => asn).filter((asn) =>
-              held.some(({ start, end }) => start <= asn && asn <= end),
+              numbers.some(({ start, end }) => start <= asn && asn <= end),
             );
             const blocks = own.flatMap((record) => (record.kind === "asn" ? [] : [published(record)])).toSorted();
             if (blocks.length === 0) continue;
@@ -243,6 +244,16 @@ test("a holder has each AS number once, also if its records overlap", () => {
   const table = tableOf([{ records, asOf: 1_800_000_000 }]);
   const holder = table.entry(table.recordsAt(from4(0))[0] as number).holder as number;
   expect(Array.from(table.holder(holder).asns)).toEqual([10, 11, 12, 13, 14, 15, 16]);
+});
+
+test("a record that nobody holds has no holder, whatever its id", () => {
+  const pool = { registry: "iana", country: null, date: 20140311, opaqueId: "ietf" } as const;
+  const records: DelegationRecord[] = [
+    { ...pool, status: "reserved", kind: "ipv4", start: from4(0), end: from4(255) },
+    { ...pool, status: "available", kind: "asn", start: 10, end: 14 },
+  ];
+  const table = tableOf([{ records, asOf: 1_800_000_000 }]);
+  expect([table.entry(table.recordsAt(from4(0))[0] as number).holder, table.asn(12)?.holder]).toEqual([null, null]);
 });
 
 function slowRelation(all: readonly Known[], prefix: Prefix): { relation: string; records: string[] } {
