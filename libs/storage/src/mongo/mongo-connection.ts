@@ -32,7 +32,10 @@ function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number, 
     appName,
     // The driver would repeat a write whose reply was lost. Servers with sessions recognise the repetition; others would apply an $inc twice.
     retryWrites: false,
-    writeConcern: { w: "majority", journal: true },
+    // Not `writeConcern`, which options of the URI override.
+    w: "majority",
+    journal: true,
+    wtimeoutMS: 0,
     readPreference: "primary",
     maxPoolSize,
     minPoolSize,
