@@ -96,6 +96,7 @@ test("a backup has uploaded observations in a second file, and a restore puts ba
   rmSync(join(dataDir, "observations.sqlite"));
   expect(await runJson(dataDir, "restore", copy)).toMatchObject({ observations: { replaced: null } });
   expect((await run(dataDir, "observations", "export", "192.0.2.1")).out).toContain("Amsterdam");
+  expect((await run(dataDir, "restore", copy)).err).toMatch(/are back: delete them again, and remove \S+observations\S+\n/);
 
   // A damaged copy of the store leaves observations as they are, too.
   expect(await run(dataDir, "observations", "delete", "--prefix", "192.0.2.0/24")).toMatchObject({ code: 0 });

@@ -59,7 +59,7 @@ export const restore: RegisterCommand = (program, context) => {
       if (observations !== null)
         printNote(
           context,
-          "observations that were deleted since the copy was made are back: delete them again, and remove the file of the previous ones",
+          `observations that were deleted since the copy was made are back: delete them again${observations.replaced === null ? "" : `, and remove ${observations.replaced}`}`,
         );
       printNote(
         context,
