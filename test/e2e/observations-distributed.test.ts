@@ -50,6 +50,15 @@ async function admin(gateway: number, rest: string, more: { method?: string; bod
   }
 }
 
+/** Sends what is left of an upload, and after a late store what is left then. */
+async function resume(gateway: number, query: string, text: string, offset: number): ReturnType<typeof request> {
+  const answer = await admin(gateway, `?${query}&offset=${offset}`, { method: "POST", body: text.slice(offset) });
+  if (answer.status !== 503 && answer.status !== 408) return answer;
+  await sleep(1_000);
+  const { json } = await admin(gateway, `/uploads/${new URLSearchParams(query).get("upload")}`);
+  return resume(gateway, query, text, json.offset);
+}
+
 const locationOf = async (ip: string) => (await request(`${all.gateways[1]?.url}/api/v1/ip/${ip}`, { key })).json.location;
 
 /** Sends a body whose length it lies about, and is silent then. Sends it again if a store is late. */
@@ -87,7 +96,7 @@ test("an upload that is cut on the way keeps its lines, is resumed at another ga
   open.destroy();
   const whole = half.lastIndexOf("\n") + 1;
   await until(async () => (await admin(1, "/uploads/cut")).json.offset === whole, patient);
-  const rest = await admin(1, `?upload=cut&source=probes&offset=${whole}`, { method: "POST", body: text.slice(whole) });
+  const rest = await resume(1, "upload=cut&source=probes", text, whole);
   expect([rest.status, rest.json.rows, rest.json.offset, rest.json.complete]).toEqual([200, 3_000, text.length, true]);
   expect((await admin(0, "?upload=cut&source=probes", { method: "POST", body: text })).json).toEqual(rest.json);
   await until(async () => (await locationOf("20.1.11.183"))?.country === "NL", patient);
