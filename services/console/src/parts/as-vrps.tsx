@@ -4,6 +4,7 @@ import type { AsnVrpsRecord } from "@netfacts/client";
 import { useState } from "preact/hooks";
 import { useAnswer } from "../answer.ts";
 import { count } from "../domain/format.ts";
+import { lengthOf } from "../domain/prefix-length.ts";
 import { texts } from "../texts.ts";
 import { Card, PrefixLink } from "./basics.tsx";
 import { Answered } from "./failed.tsx";
@@ -86,10 +87,6 @@ function countsSentence(counts: AsnVrpsRecord["counts"]): string {
   if (counts === null || counts.unannounced === null) return texts.vrps.unknown;
   const [all, unused] = [count(counts.vrps), count(counts.unannounced)];
   return counts.unannounced === 0 ? texts.vrps.allUsed(all) : texts.vrps.someUnused(unused, all);
-}
-
-function lengthOf(prefix: string): number {
-  return Number(prefix.slice(prefix.indexOf("/") + 1));
 }
 
 interface UseProps {

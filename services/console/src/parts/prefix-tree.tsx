@@ -3,6 +3,7 @@
 import type { PrefixRecord, RelatedPrefix } from "@netfacts/client";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { count, counted, share } from "../domain/format.ts";
+import { lengthOf } from "../domain/prefix-length.ts";
 import { PrefixTree, type TreeRow, treeMove } from "../domain/prefix-tree.ts";
 import { originWords } from "../domain/sentences.ts";
 import { isPrinting } from "../printing.ts";
@@ -87,10 +88,6 @@ function nodeOf(related: RelatedPrefix): Node {
 /** The origins of the record as those of a related prefix. */
 export function shortOrigins({ origins, as_set_origins }: PrefixRecord): Pick<RelatedPrefix, "origins" | "as_set_origins"> {
   return { origins: (origins ?? []).map(({ asn }) => asn), as_set_origins: (as_set_origins ?? []).map(({ as_set }) => as_set) };
-}
-
-export function lengthOf(prefix: string): number {
-  return Number(prefix.slice(prefix.indexOf("/") + 1));
 }
 
 /** @param rows  changes when the tree has grown. */
