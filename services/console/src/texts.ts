@@ -167,7 +167,9 @@ export const texts = {
     unmatchedAs: "ROAs for another AS",
     unmatchedLength: "ROAs for shorter prefixes only",
     maxLength: "max length",
+    noOrigin: "RPKI judges announcements, and none is known.",
     noVrps: "No ROA covers this prefix.",
+    asSet: "No ROA can allow an AS_SET.",
     valid: "Valid, because a ROA allows this AS and this length.",
     reason: {
       as: "Invalid, because the ROAs that allow this length are not for this AS.",
@@ -256,6 +258,7 @@ export const texts = {
   },
   further: {
     shown: (items: string, total: string | null) => `Only the first ${items} of ${total ?? "an unknown number"} are shown.`,
+    rest: (prefix: string) => `All of them are on the page of ${prefix}.`,
     full: "This page loads no more; the API has all.",
     all: (items: string, requests: string) => `Load ${items} with ${requests} requests`,
     progress: "Items loaded",

@@ -9,6 +9,7 @@ import {
   asSentence,
   dataSentence,
   ipSentence,
+  judged,
   listed,
   originWords,
   prefixSentence,
@@ -120,6 +121,18 @@ test("the reason of an invalid route is in words that say nothing about ROAs whi
   const invalid = (reason: "as" | "length") => validitySentence({ ...validity, rpki: { ...validity.rpki, state: "invalid", reason } });
   expect(invalid("as")).toBe("AS3333 must not announce 193.0.0.0/21: the ROAs that allow this length are not for this AS.");
   expect(invalid("length")).toBe("AS3333 must not announce 193.0.0.0/21: the ROAs allow only shorter prefixes.");
+});
+
+test("RPKI judges AS_SETs and an unknown AS, too", () => {
+  const [origin] = examples.prefix.origins ?? [];
+  if (origin === undefined) throw new Error("the example has no origin");
+  const { visibility, rpki } = origin;
+  const set = { as_set: [64_500, 64_501], visibility, rpki };
+  const names = (asns: readonly (number | null)[], sets: readonly (typeof set)[]) =>
+    judged({ origins: asns.map((asn) => ({ ...origin, asn })), as_set_origins: sets }).map(({ name }) => name);
+  expect(names([], [set])).toEqual(["AS_SET {64500,64501}"]);
+  expect(names([3333, null], [set])).toEqual(["AS3333", "unknown AS", "AS_SET {64500,64501}"]);
+  expect(judged({ origins: null, as_set_origins: null })).toEqual([]);
 });
 
 test("lists and times are short", () => {

@@ -1,6 +1,7 @@
 /** The answer of each page in one sentence. Names come from outside, so they pass through `plainText`. */
 
 import type { AsnRecord, IpRecord, PrefixRecord, RelatedPrefix, ReverseDnsRecord, ValidityRecord } from "@netfacts/client";
+import type { AsSetOrigin, OriginValidation } from "@netfacts/contracts";
 import { count, counted, countryName, registryName } from "./format.ts";
 import { plainText } from "./plain-text.ts";
 
@@ -19,6 +20,19 @@ export function asName({ asn, name }: Origin): string {
 /** The origins of a prefix in a list, a word each: `AS3333`, and an AS_SET as `{64500,64501}`. */
 export function originWords({ origins, as_set_origins }: Pick<RelatedPrefix, "origins" | "as_set_origins">): string {
   return listed([...origins.map((asn) => (asn === null ? "unknown AS" : `AS${asn}`)), ...as_set_origins.map(setName)]);
+}
+
+interface JudgedOrigins {
+  readonly origins: readonly Pick<Origin & { readonly rpki: OriginValidation }, "asn" | "rpki">[] | null;
+  readonly as_set_origins: readonly Pick<AsSetOrigin, "as_set" | "rpki">[] | null;
+}
+
+/** What RPKI says about each origin: its ASes in the order of the answer, then its AS_SETs. */
+export function judged({ origins, as_set_origins }: JudgedOrigins): { readonly name: string; readonly validation: OriginValidation }[] {
+  return [
+    ...(origins ?? []).map(({ asn, rpki }) => ({ name: asn === null ? "unknown AS" : `AS${asn}`, validation: rpki })),
+    ...(as_set_origins ?? []).map(({ as_set, rpki }) => ({ name: `AS_SET ${setName(as_set)}`, validation: rpki })),
+  ];
 }
 
 export function setName(members: readonly number[]): string {

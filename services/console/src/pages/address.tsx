@@ -1,6 +1,8 @@
 /** `/address/193.0.6.139`. */
 
+import type { RoutingRecord } from "@netfacts/client";
 import { useAnswer } from "../answer.ts";
+import { count } from "../domain/format.ts";
 import { ipSentence } from "../domain/sentences.ts";
 import { callOf } from "../domain/snippets.ts";
 import { Card, Facts, Outside, PrefixLink, Unknown, UnknownRouting } from "../parts/basics.tsx";
@@ -8,7 +10,7 @@ import { Answered } from "../parts/failed.tsx";
 import { AllocationFacts, LocationCard, NetworkTypesCard } from "../parts/registration.tsx";
 import { Related } from "../parts/related.tsx";
 import { Origins, VisibilityBar } from "../parts/routing.tsx";
-import { RpkiDetails } from "../parts/rpki.tsx";
+import { RpkiOfOrigins } from "../parts/rpki.tsx";
 import { DataBehind, Snippets } from "../parts/shown-as.tsx";
 import { texts } from "../texts.ts";
 
@@ -79,28 +81,36 @@ function RoutingCards({ ip }: { readonly ip: string }) {
   const [answer, again] = useAnswer(ip, (client, signal) => client.routing(ip, { include: ["more_specifics"], signal }));
   return (
     <Answered answer={answer} again={again} isPart>
-      {({ origins, less_specifics, more_specifics }) => (
+      {(record) => (
         <>
           <Card title={texts.cards.rpki}>
-            {(origins ?? []).map(({ asn, rpki }) => (
-              <div key={asn}>
-                {(origins ?? []).length > 1 ? <h3>AS{asn}</h3> : null}
-                <RpkiDetails validation={rpki} />
-              </div>
-            ))}
+            <RpkiOfOrigins record={record} />
           </Card>
-          {less_specifics?.length ? (
-            <Card title={`${texts.cards.less} (${less_specifics.length})`}>
-              <Related label={texts.cards.less} items={less_specifics} />
+          {record.less_specifics?.length ? (
+            <Card title={`${texts.cards.less} (${record.less_specifics.length})`}>
+              <Related label={texts.cards.less} items={record.less_specifics} />
             </Card>
           ) : null}
-          {more_specifics?.items?.length ? (
-            <Card title={`${texts.cards.more} (${more_specifics.count})`}>
-              <Related label={texts.cards.more} items={more_specifics.items} />
-            </Card>
-          ) : null}
+          <MoreSpecifics record={record} />
         </>
       )}
     </Answered>
+  );
+}
+
+/** The first prefixes inside the match; the page of the match has all of them. */
+function MoreSpecifics({ record: { match, more_specifics } }: { readonly record: RoutingRecord }) {
+  const items = more_specifics?.items ?? [];
+  if (more_specifics === undefined || items.length === 0) return null;
+  const total = more_specifics.count === null ? texts.unknown : count(more_specifics.count);
+  return (
+    <Card title={`${texts.cards.more} (${total})`}>
+      <Related label={texts.cards.more} items={items} />
+      {more_specifics.truncated && match.prefix !== null ? (
+        <p>
+          {texts.further.shown(count(items.length), total)} <a href={`/prefix/${match.prefix}`}>{texts.further.rest(match.prefix)}</a>
+        </p>
+      ) : null}
+    </Card>
   );
 }

@@ -15,7 +15,7 @@ import { pageItems, usePages } from "../parts/pages.ts";
 import { PrefixTreeCard, shortOrigins } from "../parts/prefix-tree.tsx";
 import { AllocationFacts } from "../parts/registration.tsx";
 import { Origins, VisibilityBar } from "../parts/routing.tsx";
-import { RpkiDetails } from "../parts/rpki.tsx";
+import { RpkiOfOrigins } from "../parts/rpki.tsx";
 import { DataBehind, Snippets } from "../parts/shown-as.tsx";
 import { texts } from "../texts.ts";
 
@@ -43,16 +43,7 @@ export function PrefixPage({ prefix }: { readonly prefix: string }) {
               <Routed record={record} />
             </Card>
             <Card title={texts.cards.rpki}>
-              {record.origins?.length ? (
-                record.origins.map(({ asn, rpki }) => (
-                  <div key={asn}>
-                    {(record.origins ?? []).length > 1 ? <h3>AS{asn}</h3> : null}
-                    <RpkiDetails validation={rpki} />
-                  </div>
-                ))
-              ) : (
-                <p>RPKI judges announcements, and none is known.</p>
-              )}
+              <RpkiOfOrigins record={record} />
             </Card>
             <Around record={record} again={again} />
             <DataBehind meta={record.meta} />

@@ -1,6 +1,7 @@
 /** RPKI: a state, its reason in words, and the ROAs that decide it. */
 
 import type { OriginValidation, VrpItem } from "@netfacts/contracts";
+import { judged } from "../domain/sentences.ts";
 import { texts } from "../texts.ts";
 import { AsLink, Outside, PrefixLink, Unknown } from "./basics.tsx";
 
@@ -8,8 +9,24 @@ export function RpkiBadge({ state }: { readonly state: string | null }) {
   return <span class={`badge ${state ?? "unknown"}`}>{state ?? texts.unknown}</span>;
 }
 
+/** RPKI of each origin of an announcement, with the names of the origins if there are several. */
+export function RpkiOfOrigins({ record }: { readonly record: Parameters<typeof judged>[0] }) {
+  const all = judged(record);
+  if (all.length === 0) return <p>{texts.rpki.noOrigin}</p>;
+  return (
+    <>
+      {all.map(({ name, validation }) => (
+        <div key={name}>
+          {all.length > 1 ? <h3>{name}</h3> : null}
+          <RpkiDetails validation={validation} />
+        </div>
+      ))}
+    </>
+  );
+}
+
 export function RpkiDetails({ validation }: { readonly validation: OriginValidation }) {
-  const { state, reason, vrps } = validation;
+  const { state, reason, vrps, notes } = validation;
   if (state === null || vrps === null) return <Unknown why={texts.reasons.noVrps} />;
   const lists = [
     [texts.rpki.matched, vrps.matched],
@@ -20,7 +37,7 @@ export function RpkiDetails({ validation }: { readonly validation: OriginValidat
   return (
     <>
       <p>
-        <RpkiBadge state={state} /> {words}
+        <RpkiBadge state={state} /> {words} {notes.includes("as_set") && reason !== null ? texts.rpki.asSet : ""}
       </p>
       {lists.map(([title, items]) => (items.length === 0 ? null : <Vrps key={title} title={title} items={items} />))}
     </>
