@@ -12,6 +12,9 @@ export interface KeyHolder {
   forget(): void;
 }
 
+/** A text that can be sent as a key. */
+const mayBeKey = /^[!-~]+$/;
+
 /** @param storedName  name in `sessionStorage`; a different one for each kind of key. */
 export function createKeyHolder(storedName: string): KeyHolder {
   const key = signal<string | null>(readStored(storedName));
@@ -22,7 +25,7 @@ export function createKeyHolder(storedName: string): KeyHolder {
     isKept,
     use(text, kept) {
       const given = text.trim();
-      if (!/^[!-~]+$/.test(given)) return false;
+      if (!mayBeKey.test(given)) return false;
       key.value = given;
       isKept.value = kept && store(storedName, given);
       return true;
@@ -35,10 +38,11 @@ export function createKeyHolder(storedName: string): KeyHolder {
   };
 }
 
-/** Returns null if the browser's settings forbid storage. */
+/** Returns null if there is no key, or if the browser's settings forbid storage. */
 function readStored(name: string): string | null {
   try {
-    return sessionStorage.getItem(name);
+    const stored = sessionStorage.getItem(name);
+    return stored !== null && mayBeKey.test(stored) ? stored : null;
   } catch {
     return null;
   }
