@@ -5,7 +5,7 @@ import { examples } from "@netfacts/contracts";
 import { until } from "../../../test/support/http.ts";
 import { browserTest, type ConsoleInBrowser, startConsole } from "./support/console-browser.ts";
 
-const inBrowser = browserTest(7);
+const inBrowser = browserTest(8);
 
 let site: ConsoleInBrowser;
 beforeAll(async () => {
@@ -104,6 +104,27 @@ inBrowser("the focus goes to the answer after a key, and to the field for the ke
   await page.locator("button", { hasText: "Use another key" }).click();
   await page.locator("#key").waitFor();
   await page.locator("#key:focus").waitFor();
+  await page.close();
+});
+
+inBrowser("the focus stays on the page when what has it is removed, or waits for an answer", async () => {
+  const { page } = await site.open("/bulk");
+  await page.fill("#list", "193.0.6.139");
+  await page.locator("main button[type=submit]").press("Enter");
+  await page.locator("button", { hasText: "Another list" }).waitFor();
+  await page.locator("#answer:focus").waitFor();
+  await page.locator("button", { hasText: "Another list" }).press("Enter");
+  await page.locator("#list").waitFor();
+  await page.locator("#answer:focus").waitFor();
+
+  const { results } = examples.search;
+  const endless = { ...results, total: 500, items: Array.from({ length: 3 }, () => results.items[0]), next_cursor: "cursor" };
+  await page.route("**/api/v1/search?*", (route) => route.fulfill({ json: { ...examples.search, results: endless } }));
+  await page.fill("#search", "ripe ncc");
+  await page.press("#search", "Enter");
+  await page.locator("main button", { hasText: "Load more" }).press("Enter");
+  await page.locator("ol.results li:nth-child(6)").waitFor();
+  await page.locator("button:focus", { hasText: "Load more" }).waitFor();
   await page.close();
 });
 

@@ -23,7 +23,7 @@ inBrowser("a key is created, shown once, rotated, disabled, enabled and revoked,
   await page.keyboard.type("siem-prod");
   expect(await faultsInBothThemes(page)).toEqual([]);
   await page.keyboard.press("Enter");
-  await page.locator(".secret input").waitFor();
+  await page.locator("main:focus .secret input").waitFor();
   const secret = await page.inputValue(".secret input");
   expect(await statusAt("/api/v1/ip/193.0.6.139", secret)).toBe(200);
   expect(await faultsInBothThemes(page)).toEqual([]);
@@ -51,6 +51,7 @@ inBrowser("a key is created, shown once, rotated, disabled, enabled and revoked,
     expect([action, await faultsInBothThemes(page)]).toEqual([action, []]);
     await page.locator("dialog button", { hasText: action }).press("Enter");
     await page.locator("main h1 .badge", { hasText: state }).waitFor();
+    await page.locator("main:focus").waitFor();
   };
   await page.locator(".tools button", { hasText: "Change" }).press("Enter");
   await page.locator("dialog[open]").waitFor();

@@ -92,7 +92,7 @@ export function BulkPage() {
         <p class="fault" role="alert">
           {fault}
         </p>
-        <button type="submit" disabled={isReading}>
+        <button type="submit" aria-disabled={isReading}>
           {isReading ? texts.bulk.reading : texts.bulk.start}
         </button>
       </form>

@@ -78,7 +78,7 @@ function List({ q, record, again }: { readonly q: string; readonly record: Searc
       </ol>
       {failure !== null && more !== null ? <Failed failure={failure} again={more} /> : null}
       {more !== null && failure === null ? (
-        <button type="button" onClick={more} disabled={isLoading}>
+        <button type="button" onClick={more} aria-disabled={isLoading}>
           {isLoading ? texts.loading : texts.loadMore}
         </button>
       ) : null}

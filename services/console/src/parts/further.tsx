@@ -34,13 +34,13 @@ export function Further({ pages: { items, more, all, stop, isLoading, isCut, fai
             {texts.further.stop}
           </button>
         ) : null}
-        {isLoading || failure !== null || more === null ? null : (
-          <button type="button" onClick={more}>
+        {failure !== null || more === null ? null : (
+          <button type="button" onClick={more} aria-disabled={isLoading}>
             {texts.loadMore}
           </button>
         )}
-        {isLoading || failure !== null || all === null || requests < 2 ? null : (
-          <button type="button" class="quiet" onClick={all}>
+        {failure !== null || all === null || requests < 2 ? null : (
+          <button type="button" class="quiet" onClick={all} aria-disabled={isLoading}>
             {texts.further.all(count(wanted), count(requests))}
           </button>
         )}

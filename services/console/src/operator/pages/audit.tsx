@@ -84,7 +84,7 @@ function Entries({ first, query }: { readonly first: AuditRecords; readonly quer
       </Table>
       {failure === null ? null : <Failed failure={failure} again={() => more?.()} />}
       {more === null ? null : (
-        <button type="button" class="quiet" disabled={isLoading} onClick={more}>
+        <button type="button" class="quiet" aria-disabled={isLoading} onClick={more}>
           {shared.loadMore}
         </button>
       )}

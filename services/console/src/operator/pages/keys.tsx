@@ -98,7 +98,7 @@ function KeyList({ first, plan }: { readonly first: KeysPageOf; readonly plan: s
       )}
       {failure === null ? null : <Failed failure={failure} again={() => more?.()} />}
       {more === null ? null : (
-        <button type="button" class="quiet" disabled={isLoading} onClick={more}>
+        <button type="button" class="quiet" aria-disabled={isLoading} onClick={more}>
           {shared.loadMore}
         </button>
       )}

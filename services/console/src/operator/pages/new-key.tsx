@@ -58,7 +58,7 @@ export function NewKeyForm({ plans, made, close }: NewKeyProps) {
       </select>
       {failure === null ? null : <Failed failure={failure} again={make} />}
       <div class="buttons">
-        <button type="submit" disabled={isBusy}>
+        <button type="submit" aria-disabled={isBusy}>
           {texts.keys.create}
         </button>
         <button type="button" class="quiet" onClick={close}>

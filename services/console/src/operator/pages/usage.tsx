@@ -112,6 +112,7 @@ function RowsOf({ first, query }: { readonly first: UsageItems; readonly query: 
   const pages = useFurtherPages<UsageItem>(first, (cursor, signal) => client.value.listUsage({ ...query, limit, cursor }, signal));
   const members = membersOf(String(query.by));
   const save = () => {
+    if (isSaving) return;
     setFailure(null);
     setSaving(true);
     client.value
@@ -129,7 +130,7 @@ function RowsOf({ first, query }: { readonly first: UsageItems; readonly query: 
         {first.to}.
       </p>
       <div class="buttons tools">
-        <button type="button" disabled={isSaving} onClick={save}>
+        <button type="button" aria-disabled={isSaving} onClick={save}>
           {t.csv}
         </button>
       </div>
@@ -151,7 +152,7 @@ function RowsOf({ first, query }: { readonly first: UsageItems; readonly query: 
       )}
       {pages.failure === null ? null : <Failed failure={pages.failure} again={() => pages.more?.()} />}
       {pages.more === null ? null : (
-        <button type="button" class="quiet" disabled={pages.isLoading} onClick={pages.more}>
+        <button type="button" class="quiet" aria-disabled={pages.isLoading} onClick={pages.more}>
           {shared.loadMore}
         </button>
       )}

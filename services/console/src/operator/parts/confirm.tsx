@@ -54,7 +54,7 @@ export function Confirm({ title, action, isFinal = false, change, close, childre
         {children}
         {failure === null ? null : <Failed failure={failure} again={make} />}
         <div class="buttons">
-          <button type="submit" class={isFinal ? "danger" : ""} disabled={isBusy}>
+          <button type="submit" class={isFinal ? "danger" : ""} aria-disabled={isBusy}>
             {action}
           </button>
           <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
