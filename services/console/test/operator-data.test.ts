@@ -130,6 +130,8 @@ inBrowser("kept snapshots are listed and compared, with the pods that serve them
   await kind.selectOption("");
   expect(await faultsInBothThemes(page)).toEqual([]);
   expect(await tooNarrow(page)).toEqual([]);
+  await page.setViewportSize({ width: 320, height: 900 });
+  expect(await rows.evaluateAll((all) => all.filter((row) => row.scrollHeight > row.clientHeight).length)).toBe(0);
   await page.locator(`button[aria-label="Roll back to ${previous}"]`).press("Enter");
   const dialog = page.locator("dialog[open]");
   expect(await dialog.textContent()).toContain(`${previous} becomes the current snapshot, and replaces ${current}.`);

@@ -71,12 +71,12 @@ function Rows({ changes: { from, to, section, added, removed, changed, items } }
           label={t.rowsList}
           items={shown}
           row={(change) => (
-            <>
+            <span class="line">
               <span class="badge">{change.change}</span> <Outside text={rowName(change)} />{" "}
               <span class="detail">
                 <Outside text={rowValues(change)} />
               </span>
-            </>
+            </span>
           )}
         />
       )}
