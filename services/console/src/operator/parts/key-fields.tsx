@@ -44,7 +44,13 @@ export function KeyFields({ plans, given }: KeyFieldsProps) {
             </option>
           ))}
       </select>
-      <details open={given !== null}>
+      <details
+        open={given !== null}
+        // A browser does not send a form with a faulty field that is folded, and does not say why.
+        onInvalidCapture={({ currentTarget }) => {
+          currentTarget.open = true;
+        }}
+      >
         <summary>{t.more}</summary>
         <div class="fields">
           <label for="cidrs">{t.cidrs}</label>
