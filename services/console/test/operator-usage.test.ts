@@ -82,6 +82,9 @@ inBrowser("the audit is shown in pages, newest first, with filters", async () =>
   const { page, complaints } = await operator.open("/plans");
   await page.locator("table.rows").waitFor();
   const headers = { authorization: `Bearer ${operator.adminKey}`, "content-type": "application/json" };
+  const cidrs = Array.from({ length: 90 }, (_, at) => `10.${at}.0.0/16`);
+  const many = { label: "many networks", scopes: ["ip"], allowed_cidrs: cidrs };
+  await fetch(`${operator.url}/admin/v1/keys`, { method: "POST", headers, body: JSON.stringify(many) });
   for (let at = 0; at < 150; at++)
     await fetch(`${operator.url}/admin/v1/plans/p${at}`, {
       method: "PUT",
@@ -100,6 +103,12 @@ inBrowser("the audit is shown in pages, newest first, with filters", async () =>
   await page.locator("[role=status]", { hasText: "1 entry" }).waitFor();
   await page.locator("summary", { hasText: "Details" }).press("Enter");
   expect(await page.locator("table.rows code").textContent()).toContain('"month"');
+  await page.fill("input[name=target]", "");
+  await page.fill("input[name=action]", "key.create");
+  await page.press("input[name=action]", "Enter");
+  await page.locator("table.rows td", { hasText: "key.create" }).first().waitFor();
+  const details = await page.locator("table.rows code").allTextContents();
+  expect(details.map((text) => JSON.parse(text)).filter(({ allowed_cidrs }) => allowed_cidrs.length === cidrs.length)).toHaveLength(1);
   expect(complaints).toEqual([]);
   await page.close();
 });

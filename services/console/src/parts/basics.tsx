@@ -6,8 +6,8 @@ import { unroutedWhy } from "../domain/sentences.ts";
 import { texts } from "../texts.ts";
 
 /** Text from outside. */
-export function Outside({ text }: { readonly text: string }) {
-  return <bdi>{plainText(text)}</bdi>;
+export function Outside({ text, charactersMax }: { readonly text: string; readonly charactersMax?: number }) {
+  return <bdi>{plainText(text, charactersMax)}</bdi>;
 }
 
 export function Card({

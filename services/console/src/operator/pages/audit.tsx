@@ -14,6 +14,8 @@ import { client } from "../session.ts";
 import { texts } from "../texts.ts";
 
 const limit = 100;
+/** Most characters of the details of an entry: they are longer than a name if a key has many networks. */
+const detailsMax = 20_000;
 const t = texts.audit;
 
 export function AuditPage() {
@@ -72,12 +74,16 @@ function Entries({ first, query }: { readonly first: AuditRecords; readonly quer
             <td>{target === null ? "none" : <Outside text={target} />}</td>
             <td>{address === null ? "unknown" : <Outside text={address} />}</td>
             <td class="long">
-              <details>
-                <summary>{t.details}</summary>
-                <code>
-                  <Outside text={JSON.stringify(details)} />
-                </code>
-              </details>
+              {details === null ? (
+                "none"
+              ) : (
+                <details>
+                  <summary>{t.details}</summary>
+                  <code>
+                    <Outside text={JSON.stringify(details)} charactersMax={detailsMax} />
+                  </code>
+                </details>
+              )}
             </td>
           </tr>
         ))}
