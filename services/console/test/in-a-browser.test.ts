@@ -128,6 +128,7 @@ inBrowser("a problem is shown with its title, what to do and the request id; too
   await page.locator(".countdown").waitFor();
   expect(await page.locator(".failed h1").textContent()).toBe("Rate limit exceeded");
   expect(await page.locator(".countdown").textContent()).toMatch(/^You can try again in \d+ s\.$/);
+  expect(await page.locator(".countdown").getAttribute("aria-live")).toBe("off");
   expect(await page.locator(".failed button").first().isDisabled()).toBe(true);
   await page.close();
 

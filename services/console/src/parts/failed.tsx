@@ -94,7 +94,12 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
           ) : null}
         </p>
       ))}
-      {retryAfter === null ? null : <p class="countdown">{waitText(seconds)}</p>}
+      {retryAfter === null ? null : (
+        // Screen readers say the end of the wait, and not each second of it.
+        <p class="countdown" aria-live={seconds > 0 ? "off" : "assertive"}>
+          {waitText(seconds)}
+        </p>
+      )}
       <p>
         <a href={`/docs/errors/${encodeURIComponent(problem.code)}`}>{texts.failed.meaning}</a>
       </p>
