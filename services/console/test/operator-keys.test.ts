@@ -72,7 +72,19 @@ inBrowser("a key is created, shown once, rotated, disabled, enabled and revoked,
 
   await act("Disable", "disabled");
   expect(await statusAt("/api/v1/ip/193.0.6.139", secret)).toBe(403);
-  await act("Enable", "active");
+  // The dialog stays until the change is made or refused: its button to cancel would not stop it.
+  const held = Promise.withResolvers<void>();
+  await page.route("**/enable", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.locator(".tools button", { hasText: "Enable" }).press("Enter");
+  await page.locator("dialog button", { hasText: "Enable" }).press("Enter");
+  await page.locator("dialog button[aria-disabled=true]", { hasText: "Cancel" }).press("Enter");
+  await page.keyboard.press("Escape");
+  expect(await page.locator("dialog[open]").count()).toBe(1);
+  held.resolve();
+  await page.locator("main h1 .badge", { hasText: "active" }).waitFor();
   expect(await statusAt("/api/v1/ip/193.0.6.139", secret)).toBe(200);
 
   await page.locator(".tools button", { hasText: "Rotate" }).press("Enter");

@@ -11,7 +11,7 @@ interface ConfirmProps {
   readonly action: string;
   /** Whether the change cannot be undone, or reaches every caller. */
   readonly isFinal?: boolean;
-  /** Makes the change. The dialog closes when it is made. */
+  /** Makes the change. The dialog closes when it is made, and not before: closing it would not stop the change, and hide its failure. */
   readonly change: (form: FormData) => Promise<void>;
   readonly close: () => void;
   readonly children?: ComponentChildren;
@@ -42,7 +42,14 @@ export function Confirm({ title, action, isFinal = false, change, close, childre
     );
   };
   return (
-    <dialog ref={dialog} aria-labelledby="confirm-title" onClose={close}>
+    <dialog
+      ref={dialog}
+      aria-labelledby="confirm-title"
+      onCancel={(event) => {
+        if (isBusy) event.preventDefault();
+      }}
+      onClose={close}
+    >
       <form
         ref={form}
         onSubmit={(event) => {
@@ -57,7 +64,7 @@ export function Confirm({ title, action, isFinal = false, change, close, childre
           <button type="submit" class={isFinal ? "danger" : ""} aria-disabled={isBusy}>
             {action}
           </button>
-          <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+          <button type="button" class="quiet" aria-disabled={isBusy} onClick={() => isBusy || dialog.current?.close()}>
             {texts.cancel}
           </button>
         </div>
