@@ -4,6 +4,7 @@ import { createResponder, type Messaging, type Subscription, seldom } from "@net
 import type { Clock, Logger, Metrics } from "@netfacts/runtime";
 import { type RdnsConfig, resolverSettings, tlsAuthorities } from "./config.ts";
 import type { DnsCounts } from "./dns/counts.ts";
+import { healthLog } from "./dns/health-log.ts";
 import { NameserverPool } from "./dns/pool.ts";
 import type { KeepingRules } from "./domain/resolution.ts";
 import { PtrLookup } from "./lookup/ptr-lookup.ts";
@@ -85,13 +86,13 @@ export async function buildApp(deps: RdnsResolverDeps): Promise<RdnsResolverApp>
 
 /** Counts what happens to queries, and logs what an operator can act on. */
 function dnsCounts(metrics: RdnsMetrics, log: RdnsResolverDeps["log"]): DnsCounts {
+  const logHealth = healthLog(log);
   return {
     asked: (transport) => metrics.questions.inc({ transport }),
     dropped: (reason) => metrics.dropped.inc({ reason }),
     health(server, up) {
       metrics.up.set({ server }, up ? 1 : 0);
-      if (up) log.info({ server }, "nameserver answers");
-      else log.warn({ server }, "nameserver does not answer and is probed until it does. Check that it runs and can be reached");
+      logHealth(server, up);
     },
     latency: (server, latencyMs) => metrics.latency.set({ server }, latencyMs / 1_000),
     tlsRefused: (server, cause) => log.warn({ server, cause: cause.message }, "no TLS connection to a nameserver. Check its certificate"),
