@@ -284,12 +284,14 @@ export class Scheduler {
       files = { ...newest, ...more };
       ({ sections: planned, waiting } = planOf(listed, versions, current, earlierOf(files)));
     }
-    // A session reports the state of its caches itself.
-    const isSession = (name: string) => config.sources.some((source) => source.name === name && source.format === "rtr");
-    const awaited = [...waiting].filter(([, name]) => !isSession(name));
-    if (awaited.some(([section, name]) => this.#told.waiting.get(section) !== name))
+    // A session reports the state of its caches itself, and a source that is new in the list may have a usable version.
+    const isAwaited = (source: SourceConfig) =>
+      source.format === storedFormat || (source.format !== "rtr" && stock.state(source).checkedAt !== null);
+    const names = new Set(config.sources.filter(isAwaited).map(({ name }) => name));
+    const awaited = new Map([...waiting].filter(([, name]) => names.has(name)));
+    if ([...awaited].some(([section, name]) => this.#told.waiting.get(section) !== name))
       log.warn({ waiting: Object.fromEntries(awaited) }, "sections are kept, because a source that they need has no usable version");
-    for (const section of new Set(config.sources.map(sectionOf))) this.#told.waiting.set(section, waiting.get(section));
+    for (const section of new Set(config.sources.map(sectionOf))) this.#told.waiting.set(section, awaited.get(section));
     const taken = planned.length === 0 ? [] : await this.#deps.snapshots.takenBack();
     const held = this.#heldBack(planned, { config, versions, earlier: earlierOf(files), current, taken });
     const sections = planned.filter((section) => !held.has(section));

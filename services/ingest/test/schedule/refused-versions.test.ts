@@ -4,8 +4,10 @@ import { createHash } from "node:crypto";
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { until } from "../../../../test/support/http.ts";
 import { failedSourceReport, type RunReport } from "../../src/pipeline/run-report.ts";
 import { readSources, type SourceConfig } from "../../src/sources/index.ts";
+import { answer } from "../support/hostile-server.ts";
 import { delegatedFile, namesFile } from "../support/made-files.ts";
 import { listEverything, objectsOf, type Scheduled, scheduled } from "../support/scheduled.ts";
 
@@ -237,4 +239,21 @@ test("a source counts as refused while its newest version cannot be used, and no
   expect(await refused()).toEqual(["rib 0", "ripe 0", "vrps 0", "names 0"]);
   const names = { name: "names", section: "as_names", location: join(world.folder, "names"), format: "name-list" } as SourceConfig;
   expect(await world.stock.refusal(names)).toBeNull();
+});
+
+test("a section that waits for the first check of a source is no fault until that check has failed", async () => {
+  everything();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  world.server.behave((request, socket) => {
+    if (request.path === "/ripe") void held.then(() => answer(socket, 503, { "retry-after": 600 }));
+    else world.serve(request, socket);
+  });
+  world.waitFor(100);
+  const warnings = () => world.log.filter(({ level }) => level === "warn").map(({ message }) => message);
+  await world.look();
+  expect(warnings()).toEqual([]);
+  release();
+  await until(() => world.stock.state({ name: "ripe" }).failures === 1);
+  await world.look();
+  expect(warnings()).toContain("sections are kept, because a source that they need has no usable version");
 });
