@@ -21,7 +21,7 @@ export function openKeyring({ config, messaging, store, log, clock }: GatewayDep
     onManyChanges: seldom(() =>
       log.warn(
         {},
-        "too many changes of keys are announced; they are applied together every 400 ms. Check who publishes keys.changed at NATS",
+        "many changes of keys are announced, and are applied together every 400 ms. If the audit log has fewer, check who publishes keys.changed at NATS",
       ),
     ),
     onUnknownPepper: (pepper_id) => log.warn({ pepper_id }, "keys with this pepper are rejected, because it is not in KEY_PEPPERS"),
