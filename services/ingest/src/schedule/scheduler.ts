@@ -18,7 +18,7 @@ import {
 } from "../sources/index.ts";
 import { type StoredStock, storedSourceName, withStored } from "../uploads/stored-source.ts";
 import { Asking } from "./asking.ts";
-import { differs, isOutdated, planOf, stillTakenBack } from "./plan.ts";
+import { differs, isOutdated, type Plan, planOf, stillTakenBack } from "./plan.ts";
 import { besideOf, markTakenBack, type RunScope, readyFiles } from "./run-scope.ts";
 import type { SourceState } from "./source-state.ts";
 import type { SourceStock } from "./source-stock.ts";
@@ -262,7 +262,7 @@ export class Scheduler {
 
   /** @returns whether to look again at once */
   async #runChanged(config: SourcesConfig, run: Run): Promise<boolean> {
-    const { stock, clock, log, runs } = this.#deps;
+    const { stock, clock, runs } = this.#deps;
     if (runs.wholeRuns !== this.#wholeRuns) this.#forgetFailures();
     if (this.#isBefore(this.#noRunBefore)) return false;
     const unreadable = new Map<string, Error>();
@@ -278,20 +278,14 @@ export class Scheduler {
     );
     let files = newest;
     let { sections: planned, waiting } = planOf(listed, versions, current, earlierOf(files));
+    const behind = waiting;
     const more = await this.#earlierFor(waiting, listed, versions, current);
     for (const [name, { sha256 }] of Object.entries(more)) versions.set(name, sha256);
     if (Object.keys(more).length > 0) {
       files = { ...newest, ...more };
       ({ sections: planned, waiting } = planOf(listed, versions, current, earlierOf(files)));
     }
-    // A session reports the state of its caches itself, and a source that is new in the list may have a usable version.
-    const isAwaited = (source: SourceConfig) =>
-      source.format === storedFormat || (source.format !== "rtr" && stock.state(source).checkedAt !== null);
-    const names = new Set(config.sources.filter(isAwaited).map(({ name }) => name));
-    const awaited = new Map([...waiting].filter(([, name]) => names.has(name)));
-    if ([...awaited].some(([section, name]) => this.#told.waiting.get(section) !== name))
-      log.warn({ waiting: Object.fromEntries(awaited) }, "sections are kept, because a source that they need has no usable version");
-    for (const section of new Set(config.sources.map(sectionOf))) this.#told.waiting.set(section, awaited.get(section));
+    this.#tellWaiting(config.sources, waiting, behind);
     const taken = planned.length === 0 ? [] : await this.#deps.snapshots.takenBack();
     const held = this.#heldBack(planned, { config, versions, earlier: earlierOf(files), current, taken });
     const sections = planned.filter((section) => !held.has(section));
@@ -318,6 +312,27 @@ export class Scheduler {
       if (error instanceof RunInProgressError) return false;
       throw error;
     }
+  }
+
+  /**
+   * Logs the source that each section waits for: once, until the source has a usable version again.
+   *
+   * @param behind  the sections that wait, and those that are built from earlier versions meanwhile.
+   */
+  #tellWaiting(sources: readonly SourceConfig[], waiting: Plan["waiting"], behind: Plan["waiting"]): void {
+    const told = this.#told.waiting;
+    // A session reports the state of its caches itself, and a source that is new in the list may have a usable version.
+    const isAwaited = (source: SourceConfig) =>
+      source.format === storedFormat || (source.format !== "rtr" && this.#deps.stock.state(source).checkedAt !== null);
+    const names = new Set(sources.filter(isAwaited).map(({ name }) => name));
+    const awaited = new Map([...waiting].filter(([, name]) => names.has(name)));
+    if ([...awaited].some(([section, name]) => told.get(section) !== name))
+      this.#deps.log.warn(
+        { waiting: Object.fromEntries(awaited) },
+        "sections are kept, because a source that they need has no usable version",
+      );
+    for (const section of new Set(sources.map(sectionOf)))
+      if (awaited.has(section) || behind.get(section) !== told.get(section)) told.set(section, awaited.get(section));
   }
 
   #tellUnreadable(faults: ReadonlyMap<string, Error>): void {

@@ -470,6 +470,8 @@ test("a deletion does not wait for a broken geofeed: its version before counts u
     await world.look();
     expect(world.runs.slice(2)).toEqual([["locations"]]);
     expect(world.stock.state({ name: "feed" }).refused).not.toEqual([]);
+    // Nor is it told again, as somebody who uploads every minute would fill the log.
+    expect(world.log.filter(({ message }) => message.startsWith("sections are kept"))).toHaveLength(1);
     world.files.set("/feed", "20.0.0.0/24,NL,,Gouda,\n20.0.1.0/24,NL,,Gouda,\n");
     world.pass(2 * hour);
     await world.look();
