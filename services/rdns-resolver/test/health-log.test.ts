@@ -16,7 +16,9 @@ beforeEach(() => {
   lines = [];
   jest.useFakeTimers();
 });
-afterEach(() => jest.useRealTimers());
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 test("a nameserver that comes and goes all the time gets a line in ten minutes, with the number of changes", () => {
   const changed = healthLog({ info: write, warn: write });
