@@ -9,7 +9,7 @@ export type Labels<Name extends string> = Readonly<Record<Name, string | number>
 
 export interface Counter<Name extends string = never> {
   inc(labels?: Labels<Name>, by?: number): void;
-  /** The counter of these labels, for frequent events: keep the result, so that the labels are looked up only once. */
+  /** The counter of these labels, for frequent events. Keep the result: each call takes memory for as long as the process runs. */
   of(labels: Labels<Name>): Count;
 }
 
@@ -27,7 +27,7 @@ export interface Gauge<Name extends string = never> {
 
 export interface Histogram<Name extends string = never> {
   observe(labels: Labels<Name>, value: number): void;
-  /** As `Counter.of`. */
+  /** The observer of these labels, for frequent events: keep the result, so that the labels are looked up only once. */
   of(labels: Labels<Name>): Observer;
 }
 

@@ -33,6 +33,7 @@ export function createGatewayMetrics(metrics: Metrics) {
     help: "Whois requests and lines of whois bulks, by kind of resource and outcome",
     labelNames: ["kind", "outcome"],
   });
+  const whoisRequestsOf = kept((kind: string) => kept((outcome: string) => whoisRequests.of({ kind, outcome })));
   whoisRequests.inc({ kind: "ip", outcome: "answered" }, 0);
   let inFlight = 0;
   metrics.gauge({
@@ -52,7 +53,7 @@ export function createGatewayMetrics(metrics: Metrics) {
     requestEnded(): void {
       inFlight -= 1;
     },
-    whoisRequests: (kind: string, outcome: "answered" | "failed"): Count => whoisRequests.of({ kind, outcome }),
+    whoisRequests: (kind: string, outcome: "answered" | "failed"): Count => whoisRequestsOf(kind)(outcome),
     batchItems: (kind: string, outcome: "answered" | "failed"): Count => batchItemsOf(kind)(outcome),
     requests: (route: string, status: number | string): Count => requestsOf(route)(status),
     durations: kept((route: string) => durations.of({ route })),
@@ -90,7 +91,7 @@ function createPlaceMetrics(metrics: Metrics) {
   return {
     /** Places of a resource that were refused or taken back, by reason (`full`, `share`, `surplus`). */
     shortages: (resource: string, reason: string): Count => shortagesOf(resource)(reason),
-    connectionsEnded: (reason: "unread" | "surplus"): Count => connectionsEnded.of({ reason }),
+    connectionsEnded: kept((reason: "unread" | "surplus"): Count => connectionsEnded.of({ reason })),
     /** Shows the used places of a limited resource, and starts the count of its refusals as `full` at 0, like `expectRoute`. */
     watchPlaces(resource: string, watched: { readonly used: number; readonly max: number }): void {
       shortages.inc({ resource, reason: "full" }, 0);
