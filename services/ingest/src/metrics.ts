@@ -95,15 +95,22 @@ function createSourceMetrics(metrics: Metrics) {
     labelNames: ["section"],
   });
   let listed: ReadonlyMap<string, MeasuredSource> = new Map();
+  const everListed = new Set<string>();
   return {
-    /** Starts the counters of listed sources at 0, and removes gauges of sources and sections that are no longer listed. @param sources  by name */
+    /**
+     * Starts the counters of listed sources at 0, and removes gauges of sources and sections that are no longer listed. Call it also if the list is
+     * unchanged: a check or a run that was in progress when a source left the list sets its gauges once more.
+     *
+     * @param sources  by name
+     */
     listSources(sources: ReadonlyMap<string, MeasuredSource>): void {
       for (const [source, { failures, isRefused }] of sources) {
+        everListed.add(source);
         sourceFailures.inc({ source }, 0);
         failuresInARow.set({ source }, failures);
         sourceRefused.set({ source }, isRefused ? 1 : 0);
       }
-      for (const source of listed.keys()) {
+      for (const source of everListed) {
         if (sources.has(source)) continue;
         for (const gauge of [failuresInARow, sourceRefused, fetchSeconds, sourceSuccess, sourceNext]) gauge.remove({ source });
         for (const outcome of ["accepted", "skipped"]) records.remove({ source, outcome });
