@@ -59,7 +59,7 @@ export const asnVrps = operation({
       id: "getAsnVrps",
       summary: "VRPs of an AS, and which of them its announcements use",
       description:
-        "The VRPs that name an AS, whether it announces their prefixes or not. The ROA of a VRP without an announcement (`announced=false`) may be left over. A loose VRP (`loose=true`) authorises more prefixes than the AS announces, so that a forged origin could pass (RFC 9319). `vrps` is paginated with `next_cursor`. NDJSON, CSV and plain text (the prefix of each VRP) contain only `vrps`; the next page is in the `Link` header.",
+        "The VRPs that name an AS, whether it announces their prefixes or not. The ROA of a VRP without an announcement (`announced=false`) may be left over. A loose VRP (`loose=true`) has a `max_length` longer than its prefix, and the AS does not announce every prefix that it authorises, so that a forged origin could pass (RFC 9319). `vrps` is paginated with `next_cursor`. NDJSON, CSV and plain text (the prefix of each VRP) contain only `vrps`; the next page is in the `Link` header.",
       parameters: [
         asnParameter,
         familyParameter("`vrps`"),
