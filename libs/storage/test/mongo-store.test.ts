@@ -293,7 +293,7 @@ describe("faults", () => {
   });
 
   test.each([
-    ["bad auth : Authentication failed.", "readonly", "readWrite"],
+    ["bad auth : Authentication failed.", "readonly", "check user and password"],
     ["you are over your space quota, using 513 MB of 512 MB", "full", "disk space"],
   ])("that Atlas names by one code are told apart by its words: %s", (message, fault, remedy) => {
     const error = asStoreError("mongodb://db/netfacts", new MongoServerError({ code: 8_000, message }));

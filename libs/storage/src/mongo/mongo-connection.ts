@@ -35,7 +35,6 @@ function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number, 
     // Not `writeConcern`, which options of the URI override.
     w: "majority",
     journal: true,
-    wtimeoutMS: 0,
     readPreference: "primary",
     maxPoolSize,
     minPoolSize,
