@@ -5,6 +5,7 @@
 
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -69,7 +70,13 @@ try {
   const standaloneHome = temporaryFolder();
   const dns = await startRecursiveDns();
   undo.push(() => dns.stop());
-  const settings = { RESOLVERS: dns.address, RDNS_TIMEOUT_MS: "1000", NODE_OPTIONS: nodeOptions };
+  const settings = {
+    RESOLVERS: dns.address,
+    RDNS_TIMEOUT_MS: "1000",
+    NODE_OPTIONS: nodeOptions,
+    WHOIS_PORT: "0",
+    WHOIS_PER_SECOND_MAX: "100000",
+  };
   const printed = new Map<string, number>();
   const all = await startDistributed({
     replicas: { "ip-routing": 2, "gateway-auth-quota": 2 },
@@ -88,8 +95,16 @@ try {
   const adminKey = await key(all.env, home, "operator", "--scopes", "admin");
   const [polite, politeAlone] = [await key(all.env, home, "polite"), await key({}, standaloneHome, "polite")];
   const targets: SoakTarget[] = [
-    ...all.gateways.map(({ url, operatorUrl }) => ({ url, key: polite, operator: { url: operatorUrl, key: adminKey } })),
-    { url: alone.url, key: politeAlone, operator: null },
+    ...all.gateways.map((gateway) => {
+      const operator = { url: gateway.operatorUrl, key: adminKey };
+      return { url: gateway.url, key: polite, operator, whoisPort: whoisPortIn(gateway.log()) };
+    }),
+    {
+      url: alone.url,
+      key: politeAlone,
+      operator: null,
+      whoisPort: whoisPortIn(readFileSync(join(standaloneHome, "netfacts.log"), "utf8")),
+    },
   ];
   const monitor = /http monitor on (127\.0\.0\.1:\d+)/.exec(all.nats.log())?.[1];
   const watched: Watched[] = [
@@ -174,6 +189,12 @@ try {
   process.exitCode = leaks === 0 && wrong === 0 && !unfair ? 0 : 1;
 } finally {
   for (const step of undo.reverse()) await step();
+}
+
+function whoisPortIn(log: string): number {
+  const port = /"whois_url":"whois:\/\/127\.0\.0\.1:(\d+)"/.exec(log)?.[1];
+  if (port === undefined) throw new Error("a log has no whois_url");
+  return Number(port);
 }
 
 function shown(value: number): string {

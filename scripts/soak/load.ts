@@ -1,5 +1,7 @@
-/** Polite load that never repeats: addresses, keys, cursors, batches, wrong keys, and callers who disconnect. Each answer is checked. */
+/** Polite load that never repeats: addresses, keys, cursors, batches, whois, wrong keys, and callers who disconnect. Each answer is checked. */
 
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { generateKeyText } from "@netfacts/keys";
 
 /** An installation that gets the load. */
@@ -8,6 +10,8 @@ export interface SoakTarget {
   readonly key: string;
   /** Operator API that creates keys for a single request; null: no keys are created. */
   readonly operator: { readonly url: string; readonly key: string } | null;
+  /** Port of the whois listener on 127.0.0.1. */
+  readonly whoisPort: number;
 }
 
 export interface Tally {
@@ -100,7 +104,7 @@ function nextAddress(): string {
 const steps: readonly Step[] = [
   {
     name: "ip",
-    share: 40,
+    share: 37,
     expected: [200],
     isTimed: true,
     run: (target, address = nextAddress()) => record(target, `ip/${address}`, "ip", address),
@@ -134,6 +138,7 @@ const steps: readonly Step[] = [
   },
   { name: "pages", share: 10, expected: [200], run: pages },
   { name: "batch", share: 5, expected: [200], run: batch },
+  { name: "whois", share: 3, expected: [200], run: whois },
   { name: "gone", share: 9, expected: ["gone", 200], run: goesAway },
   { name: "new key", share: 5, expected: [200], run: newKey },
 ];
@@ -180,6 +185,18 @@ async function batch({ url, key }: SoakTarget): Promise<Outcome> {
   return 200;
 }
 
+/** A bulk, of which each line is a request. */
+async function whois({ whoisPort }: SoakTarget): Promise<Outcome> {
+  const values = Array.from({ length: 50 }, nextAddress);
+  const socket = connect({ port: whoisPort, host: "127.0.0.1", signal: AbortSignal.timeout(60_000) });
+  socket.end(`begin\n${values.join("\n")}\nend\n`);
+  const [, ...lines] = (await text(socket)).trimEnd().split("\n");
+  const bad = values.findIndex((value, index) => lines[index]?.split("|")[1]?.trim() !== value);
+  if (bad >= 0 || lines.length !== values.length)
+    throw new WrongAnswer(`whois: ${lines.length} lines, that of ${values[bad]} is ${lines[bad]}`);
+  return 200;
+}
+
 async function goesAway({ url, key }: SoakTarget): Promise<Outcome> {
   const away = new AbortController();
   setTimeout(() => away.abort(), Math.random() * 10);
@@ -196,7 +213,7 @@ async function goesAway({ url, key }: SoakTarget): Promise<Outcome> {
 
 /** Creates a key, uses it for one request, and revokes it. */
 async function newKey(target: SoakTarget): Promise<Outcome> {
-  const { operator, url } = target;
+  const { operator } = target;
   const address = nextAddress();
   if (operator === null) return record(target, `ip/${address}`, "ip", address);
   const made = await ask(`${operator.url}/admin/v1/keys`, operator.key, {
@@ -206,7 +223,7 @@ async function newKey(target: SoakTarget): Promise<Outcome> {
   });
   if (made.status !== 201) return `${made.status} at creation: ${await drained(Promise.resolve(made))}`;
   const { id, secret } = (await made.json()) as { id: string; secret: string };
-  const status = await record({ url, key: secret, operator }, `ip/${address}`, "ip", address);
+  const status = await record({ ...target, key: secret }, `ip/${address}`, "ip", address);
   await drained(ask(`${operator.url}/admin/v1/keys/${id}/revoke`, operator.key, { method: "POST" }));
   return status;
 }
