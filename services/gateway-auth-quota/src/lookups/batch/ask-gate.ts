@@ -1,9 +1,10 @@
 /** Bounds the questions that all batches together have in flight at each service: below what messaging queues, and what a DNS resolver can bear. */
 
-import type { ServiceName } from "@netfacts/contracts";
+import { type ServiceName, services } from "@netfacts/contracts";
 import { type Share, Shares } from "@netfacts/messaging";
+import { type Asked, AskWindow } from "./ask-window.ts";
 
-/** Questions in flight at a time: below what messaging queues (`queuedItemsMax`), so that no batch is refused because of others. */
+/** Questions in flight of all batches: below what messaging queues (`queuedItemsMax`), so that no batch is refused because of others. */
 const inFlightMax: Readonly<Record<ServiceName, number>> = { "ip-routing": 3_072, "asn-prefix": 3_072, "rdns-resolver": 256 };
 
 /** A batch that waits to ask. */
@@ -16,6 +17,8 @@ export interface WaitingBatch {
 
 /** The batches of one key at the gate. */
 interface Holder {
+  /** What its replies allow; null: its questions wait for nameservers, and how long says nothing about the load. */
+  readonly window: AskWindow | null;
   /** Its questions in flight; null: none so far. */
   share: Share | null;
   /** In the order of their turns; each once. */
@@ -23,6 +26,8 @@ interface Holder {
 }
 
 interface Gate {
+  /** When the service last replied, on the clock of `performance.now()`; 0: never. */
+  repliedAt: number;
   /** Shares of the questions in flight. */
   readonly shares: Shares;
   /** In the order of their turns. Those who neither wait nor have a question in flight are dropped. */
@@ -38,19 +43,33 @@ export class AskGate {
     const gate = this.#gate(service);
     let holder = gate.holders.get(batch.holder);
     if (holder === undefined) {
-      holder = { share: null, waiting: [] };
+      holder = { window: services[service].snapshots ? new AskWindow() : null, share: null, waiting: [] };
       gate.holders.set(batch.holder, holder);
     }
     if (!holder.waiting.includes(batch)) holder.waiting.push(batch);
     this.#open(service, gate);
   }
 
-  /** A question was answered, or given up. */
-  leave(service: ServiceName, batch: WaitingBatch): void {
+  /**
+   * A question was answered, or given up.
+   *
+   * @param asked  null: it failed in another way than by being late.
+   */
+  leave(service: ServiceName, batch: WaitingBatch, asked: Asked | null): void {
     const gate = this.#gate(service);
     const holder = gate.holders.get(batch.holder);
+    if (asked !== null) {
+      const now = performance.now();
+      if (asked.hasReply) gate.repliedAt = now;
+      holder?.window?.ended(asked, now, gate.repliedAt <= asked.at, holder.share?.places ?? 0);
+    }
     if (holder !== undefined) this.#giveBack(gate, batch.holder, holder);
     this.#open(service, gate);
+  }
+
+  /** Whether the service has replied to any batch since this time, on the clock of `performance.now()`. */
+  hasReplied(service: ServiceName, since: number): boolean {
+    return this.#gate(service).repliedAt > since;
   }
 
   #open(service: ServiceName, gate: Gate): void {
@@ -71,7 +90,10 @@ export class AskGate {
   /** The first holder that waits and may ask; null: there is none. */
   #next({ shares, holders }: Gate): [string, Holder] | null {
     if (shares.used >= shares.max) return null;
-    for (const turn of holders) if (turn[1].waiting.length > 0 && shares.mayEnter(turn[0])) return turn;
+    for (const turn of holders) {
+      const [name, { window, share, waiting }] = turn;
+      if (waiting.length > 0 && (share?.places ?? 0) < (window?.size ?? shares.max) && shares.mayEnter(name)) return turn;
+    }
     return null;
   }
 
@@ -84,7 +106,7 @@ export class AskGate {
   #gate(service: ServiceName): Gate {
     let gate = this.#gates.get(service);
     if (gate === undefined) {
-      gate = { shares: new Shares(inFlightMax[service], "kept free"), holders: new Map() };
+      gate = { shares: new Shares(inFlightMax[service], "kept free"), repliedAt: 0, holders: new Map() };
       this.#gates.set(service, gate);
     }
     return gate;

@@ -13,12 +13,23 @@ export type Outcome = ReplyItem | ProblemError;
 export interface Inquiry {
   readonly question: AskedItem;
   readonly done: (outcome: Outcome) => void;
-  /** On the clock of `performance.now()`; 0 until it is first asked. */
+  /** On the clock of `performance.now()`; 0: its budget begins when it is asked next. */
   endsAt: number;
+  /** Whether its budget has begun a second time. */
+  isRepeated: boolean;
+}
+
+/** A question as it was sent. */
+interface Sent {
+  readonly inquiry: Inquiry;
+  /** On the clock of `performance.now()`. */
+  readonly askedAt: number;
+  /** The snapshot that had to answer; null: any. */
+  readonly pinned: string | null;
 }
 
 export interface BatchAskerOptions {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<Dispatcher, "askInBatch" | "budgetMs">;
   readonly gate: AskGate;
   /** The bucket of the key, whose turns at the gate it takes. */
   readonly holder: string;
@@ -95,7 +106,7 @@ export class BatchAsker implements WaitingBatch {
     if (budgetMs < 1) {
       // Told later, as every outcome; its turn at the gate is over as well.
       queueMicrotask(() => {
-        gate.leave(service, this);
+        gate.leave(service, this, null);
         this.#tell(inquiry, new ProblemError("upstream_timeout"));
       });
       return;
@@ -105,23 +116,26 @@ export class BatchAsker implements WaitingBatch {
     if (isScout) this.#scouts += 1;
     dispatcher.askInBatch({ op, query, units, context, budgetMs, pinnedSnapshot }, (outcome) => {
       if (isScout) this.#scouts -= 1;
-      gate.leave(service, this);
+      const hasReply = !(outcome instanceof ProblemError);
+      gate.leave(service, this, hasReply || outcome.code === "upstream_timeout" ? { at: now, budgetMs, hasReply } : null);
       if (this.#stopped) return;
-      this.#receive(service, inquiry, pinnedSnapshot, outcome);
-      // Questions that waited for the first reply may go now, whatever it was.
-      if (isScout && (this.#snapshot !== null || this.#scouts === 0)) for (const waiting of this.#waiting.keys()) gate.enter(waiting, this);
+      this.#receive(service, { inquiry, askedAt: now, pinned: pinnedSnapshot }, outcome);
+      // Questions that waited for a snapshot may go now, or as many as may be asked without one.
+      if (isScout) for (const waiting of this.#waiting.keys()) gate.enter(waiting, this);
     });
   }
 
-  #receive(service: ServiceName, inquiry: Inquiry, pinned: string | null, outcome: Outcome): void {
-    const next = services[service].snapshots ? this.#judge(inquiry, pinned, outcome) : "final";
+  #receive(service: ServiceName, sent: Sent, outcome: Outcome): void {
+    const { inquiry } = sent;
+    const next = services[service].snapshots ? this.#judge(service, sent, outcome) : "final";
     if (next === "final") this.#tell(inquiry, outcome);
     else if (next === "again") this.#enqueue(inquiry);
     else setTimeout(() => this.#enqueue(inquiry), notReadyRetryMs);
   }
 
   /** Whether the outcome stands, or the question is asked again, at once or later. */
-  #judge({ endsAt }: Inquiry, pinned: string | null, outcome: Outcome): "final" | "again" | "later" {
+  #judge(service: ServiceName, { inquiry, askedAt, pinned }: Sent, outcome: Outcome): "final" | "again" | "later" {
+    const { gate, mayChangeSnapshot } = this.#options;
     if (!(outcome instanceof ProblemError)) {
       const { snapshotId } = outcome;
       if (pinned !== null || snapshotId === "") return "final";
@@ -129,12 +143,18 @@ export class BatchAsker implements WaitingBatch {
       // A question of before the pin is asked again if its pod answered from another snapshot.
       return snapshotId === this.#snapshot ? "final" : "again";
     }
+    if (outcome.code === "upstream_timeout" && !inquiry.isRepeated && gate.hasReplied(service, askedAt)) {
+      // The service was slower than its window allowed for. The window has shrunk since.
+      inquiry.isRepeated = true;
+      inquiry.endsAt = 0;
+      return "again";
+    }
     if (pinned === null) return "final";
-    if (outcome.code === "cursor_expired" && this.#options.mayChangeSnapshot) {
+    if (outcome.code === "cursor_expired" && mayChangeSnapshot) {
       if (this.#snapshot === pinned) this.#snapshot = null;
       return "again";
     }
-    return outcome.code === "data_not_ready" && performance.now() + notReadyRetryMs < endsAt ? "later" : "final";
+    return outcome.code === "data_not_ready" && performance.now() + notReadyRetryMs < inquiry.endsAt ? "later" : "final";
   }
 
   #pin(snapshotId: string): void {

@@ -104,7 +104,7 @@ export class BatchRun {
     this.#weight += place.weight;
     if (known !== null) this.#settle(place, known);
     else if ("op" in item) {
-      place.inquiry = { question: item, done: (outcome) => this.#settle(place, outcome), endsAt: 0 };
+      place.inquiry = { question: item, done: (outcome) => this.#settle(place, outcome), endsAt: 0, isRepeated: false };
       this.#options.asker.ask(place.inquiry);
     }
   }

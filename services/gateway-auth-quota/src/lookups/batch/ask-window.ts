@@ -1,0 +1,49 @@
+/**
+ * How many questions of one key a service is asked side by side: as many as it answers long before their budget ends. A service that has too
+ * little processor time answers more slowly, and then not more questions wait for it than it can answer in time.
+ */
+
+/** A question that has its reply, or whose budget is over. */
+export interface Asked {
+  /** On the clock of `performance.now()`. */
+  readonly at: number;
+  readonly budgetMs: number;
+  readonly hasReply: boolean;
+}
+
+/** The first window is one frame (`frameItemsMax`). It doubles with each round of timely replies, so that a fast service soon gets all it can take. */
+const firstSize = 256;
+/** Many keys together may still ask so much each that a slow service is late: they can ask few. */
+const sizeMin = 8;
+
+/** Parts of the budget: a reply within the first lets the window grow, and one that takes longer than the second halves it. */
+const timelyPart = 1 / 8;
+const latePart = 1 / 4;
+
+export class AskWindow {
+  #size = firstSize;
+  /** Replies to questions of before the last halving say nothing about the window of now. */
+  #halvedAt = 0;
+
+  /** Most questions in flight. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Call when a question ends.
+   *
+   * @param isSilent  whether the service has answered no question at all since this one was asked.
+   * @param inFlight  questions in flight, with this one.
+   */
+  ended({ at, budgetMs }: Asked, now: number, isSilent: boolean, inFlight: number): void {
+    const tookMs = now - at;
+    if (isSilent || tookMs <= budgetMs * timelyPart) {
+      // What is not used is not tried.
+      if (inFlight > this.#size / 2) this.#size += 1;
+    } else if (tookMs > budgetMs * latePart && at >= this.#halvedAt) {
+      this.#size = Math.max(Math.floor(this.#size / 2), sizeMin);
+      this.#halvedAt = now;
+    }
+  }
+}
