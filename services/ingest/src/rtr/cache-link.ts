@@ -202,7 +202,10 @@ export class CacheLink {
     events.failed(this, reason, retryMs);
   }
 
-  /** Bytes that were written are still sent; a cache that does not take them is disconnected. */
+  /**
+   * Bytes that were written are still sent, and those of the cache are discarded until it closes: a socket that closes before that resets the
+   * connection, and a cache that is still sending never reads the Error Report. One that does not close is disconnected.
+   */
   #leave(): void {
     const socket = this.#socket;
     this.#socket = null;
@@ -211,7 +214,7 @@ export class CacheLink {
     socket.resume();
     if (socket.connecting) socket.destroy();
     else {
-      socket.destroySoon();
+      socket.end();
       setTimeout(() => socket.destroy(), this.#settings.lingerMs).unref();
     }
   }

@@ -198,6 +198,16 @@ test.each(hostile)("a cache that %s is left, with its reason, and the next one i
   expect(new Set(codes())).toEqual(new Set(code === null ? [] : [code]));
 });
 
+test("a cache that is still sending gets the Error Report", async () => {
+  const twice = Buffer.concat([bytesOf(response(), vrpPdu(vrp), vrpPdu(vrp)), Buffer.alloc(10_000_000, encodePdu(vrpPdu(good)))]);
+  // It reads after it has sent everything, and does not after a failure.
+  const cache = await startScriptedCache([vrp], (_, socket) => socket.pause().write(twice, (error) => error ?? socket.resume()));
+  stops.push(() => cache.stop());
+  const client = follow([cache], { settings: { retryMsMin: 600_000, retryMsMax: 600_000, lingerMs: 60_000 } });
+  await until(() => client.status()[0]?.error !== null && cache.open.size === 0);
+  expect(cache.heard.at(-1)).toMatchObject({ kind: "error-report", code: rtrErrors.duplicateAnnouncement });
+});
+
 test("what a cache told stays as it was through all that it does afterwards", async () => {
   for (const [name, answer, , reason] of hostile) {
     if (isSilence(reason) || isEndless(reason)) continue;
