@@ -125,6 +125,15 @@ test("silence in front of a file is told, and a file that is older than the one 
   ]);
 });
 
+test("a routing table in place of updates is told", async () => {
+  const other = fileOf("other", table);
+  const { code, err } = await replay(fileOf("rib", table), other);
+  expect({ code, err }).toEqual({
+    code: exitCodes.ok,
+    err: `netfacts: ${other}: nothing was applied: it is a routing table and has no updates\n`,
+  });
+});
+
 test("a bad record is told with its byte, and the others count; a damaged file prints nothing; each with exit code 4", async () => {
   const rib = fileOf("rib", table);
   const good = madeUpdate(first, { at: at + 5, announced: ["9.0.0.0/8"], path: "64500 9" });

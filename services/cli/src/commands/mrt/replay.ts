@@ -54,6 +54,7 @@ async function replayFiles(rib: string, files: readonly string[], json: boolean,
       onFile(file) {
         if (file.from !== null && before?.from != null && file.from < before.from)
           note(`${file.name}: begins before ${before.name}, which was already applied`);
+        if (file.table > 0) note(`${file.name}: nothing was applied: it is a routing table and has no updates`);
         before = file;
       },
     });
