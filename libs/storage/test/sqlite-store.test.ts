@@ -2,9 +2,20 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
@@ -425,6 +436,26 @@ describe("a store that cannot be used says so in one line", () => {
     };
     expect(await limits.giveBack(counted, 5)).toEqual({ outcome: "refused" });
     connection.close();
+  });
+
+  test("moved away: nothing is written where nobody would find it; put back, it is written again", async () => {
+    const store = await openStore();
+    const window = { bucket: "b", policy: "rate", start: 0, expiresAt: 1 };
+    await createKey(store, spec);
+    const [data, away] = [dirname(path()), join(dirname(path()), "..", "away")];
+    for (const replaces of [false, true]) {
+      renameSync(data, away);
+      if (replaces) await (await openSqliteStore(path())).close();
+      await expect(createKey(store, spec)).rejects.toMatchObject({ fault: "readonly", message: expect.stringContaining("was moved") });
+      expect(await store.limits.take(window, 5, 1)).toMatchObject({ outcome: "unknown", cause: { fault: "readonly" } });
+      expect(await store.limits.giveBack(window, 1)).toMatchObject({ outcome: "unknown", cause: { fault: "readonly" } });
+      await expect(store.limits.time()).rejects.toMatchObject({ fault: "readonly" });
+      expect(await store.keys.list()).toHaveLength(1);
+      rmSync(data, { recursive: true, force: true });
+      renameSync(away, data);
+    }
+    await createKey(store, spec);
+    expect(await store.keys.list()).toHaveLength(2);
   });
 
   test("closed: leases are unknown, all else rejects", async () => {

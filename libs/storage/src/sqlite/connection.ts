@@ -1,5 +1,6 @@
 /** One connection to the SQLite file: settings, transactions, and every failure as a StoreError. */
 
+import { statSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError, type StoreFault } from "../store-error.ts";
@@ -33,6 +34,8 @@ export class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #monotonic: () => number;
+  /** Identity of the file that was opened; null: in memory. */
+  readonly #opened: string | null;
   #lockedUntil = Number.NEGATIVE_INFINITY;
   /** The last write that `patiently` was called for. Never rejects. */
   #lastTurn: Promise<unknown> = Promise.resolve();
@@ -45,6 +48,7 @@ export class SqliteConnection {
     this.path = path;
     this.#monotonic = monotonic;
     this.#database = this.#guard(() => new DatabaseSync(path, { timeout: busyTimeoutMs }));
+    this.#opened = fileAt(path);
   }
 
   exec(sql: string): void {
@@ -74,6 +78,7 @@ export class SqliteConnection {
 
   /** Runs the work in one write transaction; any throw rolls it back. */
   transaction<T>(work: () => T): T {
+    this.#checkPlace();
     this.exec("BEGIN IMMEDIATE");
     try {
       const result = work();
@@ -111,6 +116,7 @@ export class SqliteConnection {
    */
   unlessLocked<T>(work: () => T): T {
     if (this.#monotonic() < this.#lockedUntil) throw new StoreError("locked", this.path, "database is locked");
+    this.#checkPlace();
     try {
       return work();
     } catch (error) {
@@ -146,6 +152,16 @@ export class SqliteConnection {
     if (this.#database.isOpen) this.#database.close();
   }
 
+  /**
+   * Refuses to write to a file that is no longer at its path: nobody would find what is written. SQLite's own check
+   * (SQLITE_READONLY_DBMOVED) covers only files without a write-ahead log.
+   */
+  #checkPlace(): void {
+    if (this.#opened === null || fileAt(this.path) === this.#opened) return;
+    const fault = "was moved, removed or replaced while this program has it open";
+    throw new StoreError("readonly", this.path, fault, undefined, "put it back, or stop this program and start it again");
+  }
+
   #prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
@@ -161,6 +177,16 @@ export class SqliteConnection {
     } catch (error) {
       throw asStoreError(this.path, error);
     }
+  }
+}
+
+/** Identity of the file at this path, equal for the same file only; null if there is none, or it cannot be seen. */
+function fileAt(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev} ${ino}`;
+  } catch {
+    return null;
   }
 }
 
