@@ -18,6 +18,7 @@ export const podConfigSchema = Type.Object({
   SNAPSHOT_BUCKET: Type.String({
     default: "netfacts-snapshots",
     pattern: "^[A-Za-z0-9_-]+$",
+    allowed: "letters, digits, - and _",
     description: "Name of the Object Store and key-value bucket that hold snapshots",
   }),
   SNAPSHOT_KEEP_MS: Type.Integer({

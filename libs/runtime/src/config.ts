@@ -12,6 +12,7 @@ const secretName = /KEY|SECRET|TOKEN|PASSWORD|PEPPER|CREDENTIAL|URI|NATS_URL/i;
 
 /** Our schemas are not validated themselves: that would take half of the time. */
 const ajv = new Ajv({ allErrors: true, useDefaults: true, coerceTypes: true, allowUnionTypes: true, meta: false, validateSchema: false });
+ajv.addVocabulary(["allowed"]);
 
 /** A decimal number; the exponent is there because YAML tools write large numbers with one. */
 const decimal = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
@@ -21,7 +22,7 @@ const decimal = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
  * as not set: tools that write secrets and files of settings add line breaks. A secret may be in a file instead, which `<NAME>_FILE` names.
  *
  * @param schema  flat: strings, numbers, integers, booleans and enumerations, with defaults and descriptions. Numbers are decimal, and at most
- * 2^53 - 1 if the schema has no maximum.
+ * 2^53 - 1 if the schema has no maximum. A string with a `pattern` names in `allowed` the characters that it allows.
  *
  * @throws ConfigError with every fault.
  */
@@ -101,8 +102,12 @@ function faultsOf(violations: readonly ErrorObject[], schema: TObject, env: Node
   return [...bySetting].map(([name, broken]) => {
     const value = env[name];
     const found =
-      value === undefined || value.trim() === "" ? "" : secretName.test(name) ? ", and its value is not" : `, not ${JSON.stringify(value)}`;
-    return `${name} ${rule(broken)}${exampleFor(value, schema.properties[name])}${found}`;
+      value === undefined || value.trim() === ""
+        ? ""
+        : secretName.test(name)
+          ? ", and its value does not fit"
+          : `, not ${JSON.stringify(value)}`;
+    return `${name} ${rule(broken, schema.properties[name])}${exampleFor(value, schema.properties[name])}${found}`;
   });
 }
 
@@ -121,22 +126,24 @@ function settingOf({ instancePath, params }: ErrorObject): string {
 }
 
 /** Lists the values of a choice: Ajv reports each alternative separately. */
-function rule(broken: readonly ErrorObject[]): string {
+function rule(broken: readonly ErrorObject[], property: TSchema | undefined): string {
   if (broken.some(({ keyword }) => keyword === "required")) return "must be set";
   const choices = broken.flatMap(({ keyword, params }) => {
     if (keyword === "enum") return params.allowedValues as unknown[];
     return keyword === "const" ? [params.allowedValue] : [];
   });
   if (choices.length > 0) return `must be one of ${choices.join(", ")}`;
-  return [...new Set(broken.map(brokenRule))].join(" and ");
+  return [...new Set(broken.map((violation) => brokenRule(violation, property)))].join(" and ");
 }
 
 const typeNames: Readonly<Record<string, string>> = { integer: "a whole number", number: "a number", boolean: "true or false" };
 
-function brokenRule({ keyword, params, message = "is invalid" }: ErrorObject): string {
+function brokenRule({ keyword, params, message = "is invalid" }: ErrorObject, property: TSchema | undefined): string {
   const type = keyword === "type" ? typeNames[String(params.type)] : undefined;
   if (type !== undefined) return `must be ${type}`;
+  if (keyword === "pattern" && property !== undefined && "allowed" in property) return `must have only ${property.allowed}`;
   if (keyword === "minLength") return `must have at least ${params.limit} characters`;
+  if (keyword === "maxLength") return `must have at most ${params.limit} characters`;
   if (keyword === "minimum") return `must be at least ${params.limit}`;
   if (keyword === "maximum") return `must be at most ${params.limit}`;
   return message;

@@ -115,6 +115,13 @@ describe("loadConfig", () => {
     expect(faultsOf({}, Type.Object({ MONGODB_URI: Type.String() }))).toEqual(["MONGODB_URI must be set"]);
   });
 
+  test("says in words which characters a setting allows, and shows no regular expression", () => {
+    const allowed = "letters and digits";
+    const texts = Type.Object({ BUCKET: Type.String({ pattern: "^[a-z0-9]+$", maxLength: 6, allowed }) });
+    expect(faultsOf({ BUCKET: "a.b" }, texts)).toEqual(['BUCKET must have only letters and digits, not "a.b"']);
+    expect(faultsOf({ BUCKET: "abcdefg" }, texts)).toEqual(['BUCKET must have at most 6 characters, not "abcdefg"']);
+  });
+
   test("does not show the value of a secret", () => {
     const faults = faultsOf({ ADMIN_KEY: "hunter2" });
     expect(faults).toHaveLength(1);

@@ -17,6 +17,7 @@ export const ingestConfigSchema = Type.Object({
   SNAPSHOT_BUCKET: Type.String({
     default: "netfacts-snapshots",
     pattern: "^[A-Za-z0-9_-]+$",
+    allowed: "letters, digits, - and _",
     description: "Name of the Object Store and key-value bucket that hold snapshots",
   }),
   SNAPSHOT_REPLICAS: Type.Integer({
@@ -81,6 +82,7 @@ export const ingestConfigSchema = Type.Object({
   PROXY_TOKEN: Type.String({
     minLength: 32,
     pattern: "^[!-~]+$",
+    allowed: "printable ASCII characters, and no spaces",
     description: "Shared secret that authenticates gateways; at least 32 characters, the same as at the gateway",
   }),
   ERROR_DOCS_BASE: Type.String({

@@ -7,6 +7,7 @@ export const fetchConfigSchema = Type.Object({
     default: "",
     maxLength: 200,
     pattern: "^[ -~]*$",
+    allowed: "printable ASCII characters",
     description: "Contact URL or email address, sent in the User-Agent header to the servers of sources",
   }),
   FETCH_CA_FILE: Type.String({
