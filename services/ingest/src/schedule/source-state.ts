@@ -38,7 +38,7 @@ export interface SourceState {
   readonly error: string | null;
   /** Versions that are here and that a run could not use, the last refused one first: the newest, and for a fetched source also the last good one. */
   readonly refused: readonly RefusedVersion[];
-  /** For a local file: its version at the last look. */
+  /** For a local file: its version at the last look. `mtimeMs` is 0 if the file was just written then. */
   readonly file: { readonly mtimeMs: number; readonly size: number; readonly sha256: string } | null;
 }
 

@@ -58,6 +58,9 @@ const refusedMsMax = 86_400_000;
 const unlistedMsMax = 7 * 86_400_000;
 const forgottenEveryMs = 3_600_000;
 
+/** Coarsest unit of the times of files (FAT): a file can be written again within it and keep its time. */
+const fileTimeUnitMs = 2_000;
+
 export interface RefreshOptions {
   readonly onProgress?: NonNullable<FetchContext["onProgress"]>;
   /** Called with the name of each source as soon as it is here or has failed. */
@@ -414,10 +417,12 @@ export class SourceStock {
     if (section === "updates") return;
     const { file, refused } = this.state(source);
     if (file?.mtimeMs === mtimeMs && file.size === size && !refused.some(isOfAway)) return;
+    // While a later change could have the same time, the time is not noted: the next look reads the content again.
+    const isSettled = Math.abs(this.#deps.clock.now() - mtimeMs) > fileTimeUnitMs;
     const sha256 = await sha256Of(location);
     // Reads `refused` again, because a run may have ended meanwhile.
     const kept = this.state(source).refused.filter((one) => !isOfAway(one));
-    this.#deps.states.change(source, { file: { mtimeMs, size, sha256 }, refused: kept });
+    this.#deps.states.change(source, { file: { mtimeMs: isSettled ? mtimeMs : 0, size, sha256 }, refused: kept });
   }
 }
 
