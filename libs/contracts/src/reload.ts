@@ -1,7 +1,7 @@
 /** What ingest and the pods tell each other about snapshots: subjects and payloads. */
 
 import Type, { type Static } from "typebox";
-import { Compile } from "typebox/compile";
+import { Check } from "typebox/value";
 
 /** Broadcasts; each is a hint that makes fast what the store's pointer says anyway. */
 export const reloadSubjects = {
@@ -32,15 +32,12 @@ export const PodReport = Type.Object({
 });
 export type PodReport = Static<typeof PodReport>;
 
-const compiledNotice = Compile(SnapshotNotice);
-const compiledReport = Compile(PodReport);
-
 /** A notice as it came over the network; null when it is none. */
 export function readSnapshotNotice(payload: unknown): SnapshotNotice | null {
-  return compiledNotice.Check(payload) ? payload : null;
+  return Check(SnapshotNotice, payload) ? payload : null;
 }
 
 /** A report as it came over the network; null when it is none. */
 export function readPodReport(payload: unknown): PodReport | null {
-  return compiledReport.Check(payload) ? payload : null;
+  return Check(PodReport, payload) ? payload : null;
 }

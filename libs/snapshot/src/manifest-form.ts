@@ -2,7 +2,7 @@
 
 import { snapshotIdPattern, timestampPattern } from "@netfacts/contracts";
 import Type from "typebox";
-import { Compile } from "typebox/compile";
+import { Check, Errors } from "typebox/value";
 import { objectBytesMax } from "./columns.ts";
 import { ManifestError, NewerManifestError, type SectionName, sealManifest, sectionNames } from "./manifest.ts";
 
@@ -79,8 +79,6 @@ export type SourceEntry = Type.Static<typeof SourceEntry>;
 export type SectionEntry = Type.Static<typeof SectionEntry>;
 export type Manifest = Type.Static<typeof Manifest>;
 
-const compiled = Compile(Manifest);
-
 /** Reads a manifest. Throws `ManifestError` naming what differs, or `NewerManifestError` if it has a later format. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
@@ -90,12 +88,12 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
   } catch (cause) {
     throw new ManifestError("the manifest is not JSON", { cause });
   }
-  if (!compiled.Check(value)) {
+  if (!Check(Manifest, value)) {
     const version = (value as { format_version?: unknown } | null)?.format_version;
     if (typeof version === "number" && version > 1) throw new NewerManifestError(version, text);
     if (version !== undefined && version !== 1)
       throw new ManifestError(`the manifest has format version ${String(version)}; this program reads version 1`);
-    const [first] = compiled.Errors(value);
+    const [first] = Errors(Manifest, value);
     throw new ManifestError(`the manifest is invalid: ${first?.instancePath || "/"} ${first?.message ?? ""}`);
   }
   const { format: _format, format_version: _version, id, ...content } = value;

@@ -4,7 +4,7 @@ import { type IngestRuns, type IngestSources, ingestPath, internalHeaders, Probl
 import { type Manifest, type SectionName, type SnapshotStore, sectionNames } from "@netfacts/snapshot";
 import type { RunRecord, Store } from "@netfacts/storage";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from "fastify";
-import { Compile } from "typebox/compile";
+import { Check } from "typebox/value";
 import { LeadershipLostError } from "../leadership/leadership.ts";
 import { RunInProgressError, type RunManager } from "../runs/run-manager.ts";
 import { runRecord, runSummary } from "../runs/run-record.ts";
@@ -135,15 +135,13 @@ export function sendStarted(reply: FastifyReply, run: RunRecord): FastifyReply {
   return sendJson(reply.code(202).header("location", `${ingestPath}/runs/${run.id}`), runRecord(run));
 }
 
-const runRequest = Compile(RunRequest);
-
 /**
  * Reads the body of a request to start a run. Files of the operator decide what is imported, so that an empty object means the same as no body.
  * @returns sections that may shrink this time
  */
 function readBody({ body }: FastifyRequest): readonly SectionName[] {
   const given = body === undefined ? {} : body;
-  if (runRequest.Check(given)) return given.accept_shrink ?? [];
+  if (Check(RunRequest, given)) return given.accept_shrink ?? [];
   throw new ProblemError("invalid_body", {
     detail: `A run has no body, or {"accept_shrink": […]} with section names: ${sectionNames.join(", ")}. The sources are set by SOURCES.`,
   });

@@ -12,7 +12,7 @@ import {
   sectionNames,
 } from "@netfacts/snapshot";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Compile } from "typebox/compile";
+import { Check } from "typebox/value";
 import { Comparisons } from "../compare/compare.ts";
 import type { RunManager } from "../runs/run-manager.ts";
 import { forwarded, type OperatorRoutesDeps, route, sendJson, sendStarted, sendText, starterOf, startProblem } from "./operator-routes.ts";
@@ -32,7 +32,6 @@ const idForm = /^[\w-]{1,64}$/;
 const comparedDefault = 100;
 const comparedMax = 10_000;
 const sectionForm = new RegExp(`^(?:${sectionNames.join("|")})$`);
-const rollbackRequest = Compile(RollbackRequest);
 
 export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutesDeps): void {
   const { snapshots, source, pods, runs, forwardToLeader } = deps;
@@ -91,7 +90,7 @@ export function installSnapshotRoutes(app: FastifyInstance, deps: SnapshotRoutes
 }
 
 function readRollback({ body }: FastifyRequest): RollbackRequest {
-  if (rollbackRequest.Check(body)) return body;
+  if (Check(RollbackRequest, body)) return body;
   const detail = 'The body of a rollback is {"snapshot": "…", "replaces": "…"}, with the ids of the earlier and of the current snapshot.';
   throw new ProblemError("invalid_body", { detail });
 }
