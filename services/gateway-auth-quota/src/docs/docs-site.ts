@@ -1,6 +1,6 @@
 /** The documentation site below `/docs/`: files that scripts/build-docs.ts wrote, each read at its first request. */
 
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { ProblemError } from "@netfacts/contracts";
 import type { RouteHandlerMethod } from "fastify";
@@ -24,7 +24,9 @@ const contentTypes: Readonly<Record<string, string>> = {
 export function docsSiteRoutes(): Route[] {
   if (!existsSync(new URL("index.html", site))) return [];
   const handlers = new Map<string, RouteHandlerMethod>();
-  for (const path of globSync("**/*.*", { cwd: site, exclude: ["built.json"] })) handlers.set(urlOf(path), fileHandler(path));
+  for (const path of readdirSync(site, { recursive: true, encoding: "utf8" })) {
+    if (extname(path) !== "" && path !== "built.json") handlers.set(urlOf(path), fileHandler(path));
+  }
   const handler: RouteHandlerMethod = function (request, reply) {
     const path = (request.params as { readonly "*"?: string })["*"] ?? "";
     const found = handlers.get(path) ?? handlers.get(`${path}/`);

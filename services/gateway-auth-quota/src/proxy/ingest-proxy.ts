@@ -1,6 +1,5 @@
 /** The proxy to ingest's operator API: allow-listed headers, streamed bodies, and our own problems for failures of the proxy. */
 
-import httpProxy from "@fastify/http-proxy";
 import { ingestPath, ProblemError } from "@netfacts/contracts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permitBody } from "../edge/body-permission.ts";
@@ -29,7 +28,7 @@ export function installIngestProxy(app: FastifyInstance, { url, proxyToken, time
     permitBody(request.raw, reply.raw);
     done();
   });
-  app.register(httpProxy, {
+  app.register(import("@fastify/http-proxy"), {
     upstream: url,
     prefix: ingestPath,
     rewritePrefix: ingestPath,
