@@ -34,10 +34,15 @@ function foldPoint(point: number): string {
   return folded;
 }
 
+/** Whether it is a letter or a digit of ASCII. */
+function isPlain(unit: number): boolean {
+  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x30 && unit <= 0x39);
+}
+
 /** @param letter  a folded character. */
 function isPartOfWord(letter: string): boolean {
   const unit = letter.charCodeAt(0);
-  return unit < 128 ? (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39) : /[\p{L}\p{N}]/u.test(letter);
+  return unit < 128 ? isPlain(unit) : /[\p{L}\p{N}]/u.test(letter);
 }
 
 /**
@@ -56,6 +61,16 @@ export function foldedWords(text: string, max: number = wordsMax): FoldedWord[] 
     word = "";
   };
   for (let at = 0; at < text.length && words.length < max; ) {
+    if (isPlain(text.charCodeAt(at))) {
+      // Most texts have nothing else, and are read by runs.
+      let after = at + 1;
+      while (after < text.length && isPlain(text.charCodeAt(after))) after++;
+      if (word === "") start = at;
+      if (word.length < wordUnitsMax) word += text.slice(at, Math.min(after, at + wordUnitsMax)).toLowerCase();
+      end = after;
+      at = after;
+      continue;
+    }
     const point = text.codePointAt(at) as number;
     const next = at + (point > 0xffff ? 2 : 1);
     const folded = foldPoint(point);

@@ -1,7 +1,7 @@
 /** An index of the words of a table's texts: finds the rows that have a word, a word with a given beginning, or a word one edit away. */
 
 import { GrowableUint8, GrowableUint32, release } from "../growable.ts";
-import { foldedWords, isOneEdit, mayBeMisspelt, wordsMax } from "./folded-words.ts";
+import { type FoldedWord, foldedWords, isOneEdit, mayBeMisspelt, wordsMax } from "./folded-words.ts";
 
 /** In SharedArrayBuffers, so that posting the index copies nothing. */
 export interface WordIndexParts {
@@ -41,6 +41,8 @@ export function* buildWordIndex(
 ): Generator<void, WordIndexParts> {
   const ids = new Map<string, number>();
   const words: string[] = [];
+  /** For each word the last row that has it: only its first place in a text counts. */
+  const lastRow: number[] = [];
   const occurrences = { word: new GrowableUint32(), row: new GrowableUint32(), place: new GrowableUint8() };
   const lengths = new GrowableUint8();
   const next = new GrowableUint32();
@@ -55,13 +57,14 @@ export function* buildWordIndex(
     }
     const found = text === null || before !== undefined ? [] : foldedWords(text);
     lengths.push(found.length);
-    for (const [place, { text: word }] of found.entries()) {
-      if (found.findIndex((other) => other.text === word) < place) continue;
+    for (let place = 0; place < found.length; place++) {
+      const word = (found[place] as FoldedWord).text;
       let id = ids.get(word);
       if (id === undefined) {
         id = words.push(word) - 1;
         ids.set(word, id);
-      }
+      } else if (lastRow[id] === row) continue;
+      lastRow[id] = row;
       occurrences.word.push(id);
       occurrences.row.push(row);
       occurrences.place.push(place);
