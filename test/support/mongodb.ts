@@ -4,12 +4,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findInstalledTool } from "./debian.ts";
+import { type FoundTool, findInstalledTool } from "./debian.ts";
 import { freePort } from "./free-ports.ts";
 import { freezeProcess } from "./frozen.ts";
-import { findJava, findMongoJars, javaArguments } from "./mongodb-java.ts";
+import { findJava, findMongoJars, javaArguments, sharedClasses } from "./mongodb-java.ts";
 import { askForServer, type SharedServer } from "./shared-server.ts";
 
 /** For tests of packages that do not depend on the driver. */
@@ -148,12 +148,24 @@ async function findProgram(durable: boolean): Promise<Program> {
     throw new Error(`${wanted} (mongo-java-server could not be had: ${cause.message})`, { cause });
   });
   const run = await javaArguments(java, lib, join(import.meta.dirname, "mongodb-serve.java"), "MongodbServe");
+  const shared = await keptClasses(java, run);
   return {
     kind: "mongo-java-server",
     command: java.command,
     env: java.env,
-    args: (port, folder) => [...run, `${port}`, join(folder, "data.h2"), durable ? "durable" : "plain"],
+    args: (port, folder) => [...shared, ...run, `${port}`, join(folder, "data.h2"), durable ? "durable" : "plain"],
   };
+}
+
+/** They are made by a short run with a database that is removed. */
+async function keptClasses(java: Extract<FoundTool, { found: true }>, run: readonly string[]): Promise<string[]> {
+  const program = (run[run.indexOf("-cp") + 1] ?? "").split(delimiter)[0] ?? "";
+  const folder = await mkdtemp(join(tmpdir(), "netfacts-mongodb-"));
+  try {
+    return await sharedClasses(java, [...run, "0", join(folder, "data.h2"), "plain"], `${dirname(program)}/classes.jsa`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 async function launch(program: Program, port: number, folder: string, onOutput: (text: string) => void): Promise<ChildProcess> {
