@@ -64,7 +64,7 @@ export async function bundle(parent: string, { name = "bundle", further = {}, li
     external: [...external],
     // CommonJS packages load Node's modules with `require`.
     banner: { js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);' },
-    plugins: [urlsOfSources(name), httpWithoutFetch(), undiciWithoutFetch()],
+    plugins: [urlsOfSources(name), httpWithoutFetch()],
     logLevel: "warning",
   });
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
@@ -110,26 +110,6 @@ function httpWithoutFetch(): Plugin {
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^node:http$/ }, ({ kind, path }) => (kind === "import-statement" ? { path, namespace } : null));
       onLoad({ filter: /.*/, namespace }, () => ({ contents }));
-    },
-  };
-}
-
-/** The proxy to ingest uses undici, whose main module also loads its own `fetch` and then Node's. This module has only what the proxy uses. */
-function undiciWithoutFetch(): Plugin {
-  const names = ["Agent", "BalancedPool", "Client", "Dispatcher", "Pool", "ProxyAgent"];
-  const members = names.map((name) => {
-    const file = name.replaceAll(/(?<=.)[A-Z]/g, "-$&").toLowerCase();
-    return `${name}: require("undici/lib/dispatcher/${file}")`;
-  });
-  const contents = `module.exports = { ${members.join(", ")}, ...require("undici/lib/global") };
-Object.assign(module.exports.Dispatcher.prototype, require("undici/lib/api"));
-`;
-  const namespace = "undici-without-fetch";
-  return {
-    name: namespace,
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^undici$/ }, ({ path, resolveDir }) => ({ path, namespace, pluginData: resolveDir }));
-      onLoad({ filter: /.*/, namespace }, ({ pluginData: resolveDir }) => ({ contents, resolveDir }));
     },
   };
 }
