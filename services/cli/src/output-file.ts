@@ -45,6 +45,7 @@ export function refuseExisting(path: string): void {
 /** The most frequent codes of errno(3), in words: the system's own message names the partial file. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: "its folder does not exist",
+  EISDIR: "it is a folder",
   ENOTDIR: "a part of its path is not a folder",
   EACCES: "permission denied",
   EPERM: "permission denied",

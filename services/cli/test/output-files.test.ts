@@ -134,6 +134,7 @@ describe("export --output", () => {
     expect((await runShell(`NETFACTS export csv -o '${none}'`)).err).toBe(
       `netfacts: ${none} cannot be written: a part of its path is not a folder\n`,
     );
+    expect((await runShell(`NETFACTS export csv -o '${folder}'`)).err).toBe(`netfacts: ${folder} cannot be written: it is a folder\n`);
   });
 
   test("says that the disk is full, and exits with 5", async () => {
