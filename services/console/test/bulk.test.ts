@@ -52,6 +52,14 @@ test("a line of colons, which a stranger can write into a log, takes no longer t
   expect(await extract(`2001:db8::1${".".repeat(100)} ${":".repeat(200)} 1.1.1.1`)).toEqual({ "2001:db8::1": 1, "1.1.1.1": 1 });
 });
 
+test("a long line is read to its end: a list in JSON, or one that commas separate", async () => {
+  const all = Array.from({ length: 5_000 }, (_, at) => `2001:db8::${(at + 1).toString(16)}`);
+  for (const line of [JSON.stringify(all), all.join(), all.join(" ")]) {
+    const { addresses, lines } = await extractAddresses(`${line}\n${line}`, () => null);
+    expect([[...addresses.keys()], new Set(addresses.values()), lines]).toEqual([all, new Set([2]), 2]);
+  }
+});
+
 test("lines behind the first 100,000 are left out, which is told", async () => {
   const lines = (count: number) => extractAddresses("1.1.1.1\n".repeat(count), () => null);
   expect(await lines(linesMax)).toMatchObject({ lines: linesMax, isCut: false });

@@ -4,8 +4,10 @@ import { formatAddress, parseAddress } from "@netfacts/address";
 import type { Pause } from "./bulk-table.ts";
 
 export const linesMax = 100_000;
-/** Characters of a line that are read; the rest is ignored. */
-const lineCharactersMax = 10_000;
+/** Characters of a line that are searched in one step, which takes a few ms. */
+const pieceCharactersMax = 10_000;
+/** No address is longer, with its brackets and its port. */
+const addressCharactersMax = 100;
 /**
  * Sequences of the characters of addresses, without a port after IPv4, a label such as `host:`, and brackets around IPv6. A label has a
  * letter that no IPv6 address has. Five numbers with dots are a version, except in tcpdump's `1.2.3.4.443 > 5.6.7.8.80`. The parts of IPv6 are
@@ -35,16 +37,31 @@ export async function extractAddresses(text: string, pause: Pause): Promise<Extr
   while (start < text.length && lines < linesMax) {
     const newline = text.indexOf("\n", start);
     const end = newline < 0 ? text.length : newline;
-    const line = text.slice(start, Math.min(end, start + lineCharactersMax));
-    const found = new Set(addressesOf(line));
+    const found = new Set<string>();
+    let isBlank = true;
+    for (let from = start; from < end; ) {
+      const to = pieceEnd(text, from, end);
+      const piece = text.slice(from, to);
+      for (const address of addressesOf(piece)) found.add(address);
+      isBlank &&= piece.trim() === "";
+      from = to;
+      const pausing = pause();
+      if (pausing !== null) await pausing;
+    }
     for (const address of found) addresses.set(address, (addresses.get(address) ?? 0) + 1);
-    if (found.size === 0 && line.trim() !== "") linesWithout += 1;
+    if (found.size === 0 && !isBlank) linesWithout += 1;
     lines += 1;
     start = end + 1;
-    const pausing = pause();
-    if (pausing !== null) await pausing;
   }
   return { addresses, lines, linesWithout, isCut: start < text.length };
+}
+
+/** The end of the piece of a line that begins at `from`: before a character that is in no address, so that no address is cut. */
+function pieceEnd(text: string, from: number, end: number): number {
+  const last = from + pieceCharactersMax;
+  if (end <= last) return end;
+  for (let at = last; at > last - addressCharactersMax; at--) if (/[^\w.:]/.test(text.charAt(at))) return at;
+  return last;
 }
 
 function* addressesOf(line: string): Generator<string> {
