@@ -5,7 +5,7 @@ import { examples } from "@netfacts/contracts";
 import { until } from "../../../test/support/http.ts";
 import { browserTest, type ConsoleInBrowser, startConsole } from "./support/console-browser.ts";
 
-const inBrowser = browserTest(8);
+const inBrowser = browserTest(9);
 
 let site: ConsoleInBrowser;
 beforeAll(async () => {
@@ -35,6 +35,24 @@ inBrowser("a list outlives another page and another key, and is asked for once",
   await page.locator("button", { hasText: "Another list" }).click();
   expect(await page.inputValue("#list")).toBe("host:193.0.6.139\nip:193.0.6.140\nnothing here");
   expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("a corrected file can be chosen again, and a dropped file never takes the place of the page", async () => {
+  const { page } = await site.open("/bulk");
+  await page.setInputFiles("#file", { name: "list.txt", mimeType: "text/plain", buffer: Buffer.from("nothing here") });
+  await page.locator(".fault", { hasText: "There is no IP address" }).waitFor();
+  expect(await page.inputValue("#file")).toBe("");
+  // Returns whether the browser would open the file.
+  const drop = (place: string) =>
+    page.evaluate(`(() => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["193.0.6.139"], "list.txt"));
+      return document.querySelector("${place}").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    })()`);
+  expect(await drop("h1")).toBe(false);
+  await page.locator("h1", { hasText: "of 1 address asked." }).waitFor();
+  expect(await drop(".virtual")).toBe(false);
   await page.close();
 });
 

@@ -1,7 +1,7 @@
 /** `/bulk`: looks up the addresses of a pasted, chosen or dropped list or log file as a batch, and shows them in a growing table. */
 
 import type { NetfactsClient } from "@netfacts/client";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Failure, failureOf } from "../answer.ts";
 import { type Job, job, newJob, pasted } from "../bulk-job.ts";
 import { type Column, columns, csv, filtered, type Pause, type Row, rowOf, type Share, sorted } from "../domain/bulk-table.ts";
@@ -59,10 +59,7 @@ export function BulkPage() {
     event.preventDefault();
     read(pasted.value);
   };
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    read(event.dataTransfer?.files[0] ?? event.dataTransfer?.getData("text"));
-  };
+  useDroppedFile(job.value === null ? read : null);
   if (job.value !== null)
     return (
       <Results
@@ -76,7 +73,7 @@ export function BulkPage() {
     <>
       <h1>{texts.bulk.title}</h1>
       <p>{texts.bulk.lead}</p>
-      <form class="bulk" onSubmit={submit} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
+      <form class="bulk" onSubmit={submit}>
         <label for="list">{texts.bulk.list}</label>
         <textarea
           id="list"
@@ -88,7 +85,15 @@ export function BulkPage() {
           }}
         />
         <label for="file">{texts.bulk.file}</label>
-        <input id="file" type="file" onChange={({ currentTarget }) => read(currentTarget.files?.[0])} />
+        <input
+          id="file"
+          type="file"
+          onChange={({ currentTarget }) => {
+            read(currentTarget.files?.[0]);
+            // A browser reports no change if the same file is chosen again, such as a corrected one.
+            currentTarget.value = "";
+          }}
+        />
         <p class="fault" role="alert">
           {fault}
         </p>
@@ -98,6 +103,29 @@ export function BulkPage() {
       </form>
     </>
   );
+}
+
+/**
+ * Takes a file that is dropped anywhere on the page. Without this, the browser shows the file instead of the page, and the rows are lost.
+ *
+ * @param take  null: no file is taken.
+ */
+function useDroppedFile(take: ((file: File | undefined) => void) | null): void {
+  useLayoutEffect(() => {
+    const drag = (event: DragEvent) => {
+      const { dataTransfer } = event;
+      if (!dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      if (take === null) dataTransfer.dropEffect = "none";
+      else if (event.type === "drop") take(dataTransfer.files[0]);
+    };
+    addEventListener("dragover", drag);
+    addEventListener("drop", drag);
+    return () => {
+      removeEventListener("dragover", drag);
+      removeEventListener("drop", drag);
+    };
+  }, [take]);
 }
 
 interface Progress {
