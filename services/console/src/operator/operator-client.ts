@@ -25,6 +25,7 @@ import type {
   SnapshotChanges,
   UsageItems,
 } from "@netfacts/contracts";
+import { hearDate } from "../server-clock.ts";
 import { operatorCalls } from "./operator-calls.ts";
 
 type CallName = keyof typeof operatorCalls;
@@ -136,6 +137,7 @@ export class OperatorClient {
         cache: "no-store",
         signal: signal === undefined ? bound : AbortSignal.any([signal, bound]),
       });
+      hearDate(response.headers.get("date"));
       if (!response.ok) throw failureOf(response.status, (header) => response.headers.get(header), await response.text());
       return await read(response);
     } catch (failure) {

@@ -6,6 +6,7 @@ import { useContext, useEffect, useState } from "preact/hooks";
 import type { Answer, Failure } from "../asked.ts";
 import { endOfWait } from "../domain/format.ts";
 import { detailOf, faultOf } from "../domain/problem-text.ts";
+import { serverNowMs } from "../server-clock.ts";
 import { texts } from "../texts.ts";
 import { Outside } from "./basics.tsx";
 import { Boundary } from "./boundary.tsx";
@@ -128,7 +129,7 @@ const countedSecondsMax = 600;
 function waitText(seconds: number): string {
   if (seconds === 0) return texts.failed.ready;
   if (seconds <= countedSecondsMax) return texts.failed.wait(seconds);
-  return texts.failed.waitUntil(endOfWait(seconds, Date.now()));
+  return texts.failed.waitUntil(endOfWait(seconds, serverNowMs()));
 }
 
 /** Whether the same request may get another answer later. */

@@ -4,6 +4,7 @@ import type { IngestRun, RunReport, RunSource } from "@netfacts/contracts";
 import { useEffect, useState } from "preact/hooks";
 import { count, counted, duration, moment, words } from "../../domain/format.ts";
 import { Card, Facts, Outside, Unknown } from "../../parts/basics.tsx";
+import { serverNowMs } from "../../server-clock.ts";
 import { IngestAnswered } from "../parts/ingest-answered.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Table } from "../parts/table.tsx";
@@ -72,7 +73,7 @@ function Run({ run }: { readonly run: IngestRun }) {
 function Running({ run: { started_at: since, replaces, progress } }: { readonly run: IngestRun }) {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {
-    const show = () => setSeconds((Date.now() - Date.parse(since)) / 1_000);
+    const show = () => setSeconds((serverNowMs() - Date.parse(since)) / 1_000);
     const timer = setInterval(show, 1_000);
     show();
     return () => clearInterval(timer);

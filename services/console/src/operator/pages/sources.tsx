@@ -7,6 +7,7 @@ import { plainText } from "../../domain/plain-text.ts";
 import { listed } from "../../domain/sentences.ts";
 import { Card, Facts, Outside, Unknown } from "../../parts/basics.tsx";
 import { navigate } from "../../router.ts";
+import { serverNowMs } from "../../server-clock.ts";
 import { useOperatorAnswer } from "../asking.ts";
 import { Confirm } from "../parts/confirm.tsx";
 import { IngestAnswered } from "../parts/ingest-answered.tsx";
@@ -133,7 +134,7 @@ function SourceCard({ source }: { readonly source: IngestSource }) {
         facts={[
           ["Section", `${section} (${format})`],
           ["Location", <Outside key="l" text={location} />],
-          ["Data of", as_of === null ? null : `${moment(as_of)}, ${duration((Date.now() - Date.parse(as_of)) / 1_000)} old`],
+          ["Data of", as_of === null ? null : `${moment(as_of)}, ${duration((serverNowMs() - Date.parse(as_of)) / 1_000)} old`],
           ["Records", accepted === null ? null : counted(accepted, "record")],
           ["Skipped", skipped === null ? null : counted(skipped, "record")],
           ["Next check", schedule === null ? null : schedule.next_check_at === null ? "none planned" : moment(schedule.next_check_at)],

@@ -8,6 +8,7 @@ import { count, counted } from "../../domain/format.ts";
 import { Card, Outside, Unknown } from "../../parts/basics.tsx";
 import { Answered, Failed } from "../../parts/failed.tsx";
 import { useFurtherPages } from "../../parts/further-pages.ts";
+import { serverNowMs } from "../../server-clock.ts";
 import { texts as shared } from "../../texts.ts";
 import { useOperatorAnswer } from "../asking.ts";
 import type { Query } from "../operator-client.ts";
@@ -23,7 +24,7 @@ const limit = 1_000;
 const t = texts.usage;
 
 export function UsagePage() {
-  const [asked, setAsked] = useState({ month: monthOf(Date.now()), keyId: "", by: "key,day,route_class" });
+  const [asked, setAsked] = useState({ month: monthOf(serverNowMs()), keyId: "", by: "key,day,route_class" });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
