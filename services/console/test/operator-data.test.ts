@@ -240,6 +240,7 @@ inBrowser("another file under the id of a complete upload is refused, and nothin
   await page.locator("button", { hasText: "Another file" }).click();
   await send(["192.0.2.2", "192.0.2.3"]);
   await page.locator(".failed", { hasText: "differs from that of the upload" }).waitFor();
+  expect(await page.locator("button", { hasText: "Send the rest" }).count()).toBe(0);
   expect(await ingest.observations.find("daily")).toMatchObject({ rows: 1 });
   await page.close();
 });

@@ -108,7 +108,7 @@ export function Failed({ failure, again, isPart = true }: FailedProps) {
         {texts.failed.requestId}: <code>{problem.request_id}</code>
       </p>
       <div class="buttons">
-        {mayPass(problem.status) ? (
+        {mayPass(problem.status) || retryAfter !== null ? (
           <button type="button" onClick={again} disabled={seconds > 0}>
             {texts.retry}
           </button>

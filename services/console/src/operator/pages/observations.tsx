@@ -154,9 +154,12 @@ function Send({ file, place, done, close }: SendProps) {
         <>
           {state.failure === null ? <p class="note">{t.stopped}</p> : <Failed failure={state.failure} again={send} />}
           <div class="buttons">
-            <button type="button" onClick={send}>
-              {t.resume}
-            </button>
+            {/* The text of a problem has its own button if another try can succeed. */}
+            {state.failure?.kind === "problem" ? null : (
+              <button type="button" onClick={send}>
+                {t.resume}
+              </button>
+            )}
             <button type="button" class="quiet" onClick={close}>
               {t.another}
             </button>
