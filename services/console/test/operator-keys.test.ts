@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect } from "@jest/globals";
 import { browserTest } from "./support/console-browser.ts";
 import { faultsInBothThemes, type OperatorInBrowser, startOperator, tooNarrow } from "./support/operator-browser.ts";
 
-const inBrowser = browserTest(6);
+const inBrowser = browserTest(7);
 
 let operator: OperatorInBrowser;
 beforeAll(async () => {
@@ -163,6 +163,23 @@ inBrowser("a refused change is shown in its dialog with what to do and the reque
   await page.keyboard.press("Escape");
   await page.locator("dialog").waitFor({ state: "detached" });
   expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("a page shows a key as it is after a change that was refused because somebody else had revoked it", async () => {
+  const id = (await operator.harness.key({ label: "shared" })).split("_")[2] ?? "";
+  const { page } = await operator.open(`/keys/${id}`);
+  await page.locator(".tools button", { hasText: "Disable" }).click();
+  await page.locator("dialog[open]").waitFor();
+  const revoked = await fetch(`${operator.url}/admin/v1/keys/${id}/revoke`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${operator.adminKey}` },
+  });
+  expect(revoked.status).toBe(200);
+  await page.locator("dialog button", { hasText: "Disable" }).click();
+  await page.locator("dialog .failed").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("main h1 .badge", { hasText: "revoked" }).waitFor();
   await page.close();
 });
 

@@ -54,6 +54,11 @@ inBrowser("a plan is created, changed and deleted; one that keys refer to is not
   await page.fill("dialog input[name=rate]", "20");
   await page.fill("dialog input[name=month]", "50000");
   expect(await faultsInBothThemes(page)).toEqual([]);
+  // A new plan does not replace one that exists.
+  await page.fill("dialog input[name=name]", "default");
+  await page.press("dialog input[name=month]", "Enter");
+  await page.locator("dialog input[name=name]:focus:invalid").waitFor();
+  await page.fill("dialog input[name=name]", "team");
   await page.press("dialog input[name=month]", "Enter");
   await page.locator("table.rows tr", { hasText: "team" }).waitFor();
   expect(await page.locator("table.rows tr", { hasText: "team" }).textContent()).toContain(

@@ -206,6 +206,7 @@ export const texts = {
     consequence: "Every gateway applies the new limits to the keys of the plan within a second. Their usage is kept.",
     built: "never; from the settings",
     name: "Name: lower-case letters, digits, - and _",
+    exists: "There is a plan with this name. Change it in the list of plans.",
     rate: "Units in a window",
     window: "Length of the window, in seconds",
     month: "Requests in a month",

@@ -119,7 +119,7 @@ function OneKey({ record: key, plan, plans, again, rotated }: OneKeyProps) {
         )}
       </div>
       {action === null ? null : action === "rotate" ? (
-        <Rotate record={key} close={close} rotated={rotated} />
+        <Rotate record={key} close={close} refused={again} rotated={rotated} />
       ) : action === "change" ? (
         <Change record={key} plans={plans} done={again} close={close} />
       ) : (
@@ -132,6 +132,7 @@ function OneKey({ record: key, plan, plans, again, rotated }: OneKeyProps) {
             again();
           }}
           close={close}
+          refused={again}
         >
           <p>{texts.key.consequences[action]}</p>
         </Confirm>
@@ -161,6 +162,7 @@ function Change({
         done();
       }}
       close={close}
+      refused={done}
     >
       <p>{texts.key.consequences.change}</p>
       <div class="fields">
@@ -173,10 +175,12 @@ function Change({
 function Rotate({
   record,
   close,
+  refused,
   rotated,
 }: {
   readonly record: ManagedKey;
   readonly close: () => void;
+  readonly refused: () => void;
   readonly rotated: OneKeyProps["rotated"];
 }) {
   // One name for all tries of this dialog with the same overlap.
@@ -191,6 +195,7 @@ function Rotate({
         rotated(await client.value.rotateKey(record.id, { overlap_seconds: overlap }, tried.current.name));
       }}
       close={close}
+      refused={refused}
     >
       <p>{texts.key.consequences.rotate}</p>
       <p>

@@ -20,6 +20,7 @@ export function PlansPage() {
   const [answer, again] = useOperatorAnswer("plans", (client, signal) => client.listPlans(signal));
   const [asked, setAsked] = useState<Asked | null>(null);
   const close = () => setAsked(null);
+  const names = answer.state === "answered" ? answer.record.items.map(({ name }) => name) : [];
   return (
     <>
       <h1>{t.title}</h1>
@@ -68,7 +69,7 @@ export function PlansPage() {
           </Table>
         )}
       </Answered>
-      {asked?.action === "put" ? <PutPlan plan={asked.plan} done={again} close={close} /> : null}
+      {asked?.action === "put" ? <PutPlan plan={asked.plan} names={names} done={again} close={close} /> : null}
       {asked?.action === "delete" && asked.plan !== null ? <DeletePlan name={asked.plan.name} done={again} close={close} /> : null}
     </>
   );
@@ -79,8 +80,14 @@ interface ChangeProps {
   readonly close: () => void;
 }
 
-/** @param plan  the plan to change; null: a new one. */
-function PutPlan({ plan, done, close }: ChangeProps & { readonly plan: Plan | null }) {
+interface PutPlanProps extends ChangeProps {
+  /** The plan to change; null: a new one. */
+  readonly plan: Plan | null;
+  /** Names of all plans, which a new one would replace without a question. */
+  readonly names: readonly string[];
+}
+
+function PutPlan({ plan, names, done, close }: PutPlanProps) {
   const number = (form: FormData, name: string) => Number(form.get(name));
   return (
     <Confirm
@@ -96,11 +103,19 @@ function PutPlan({ plan, done, close }: ChangeProps & { readonly plan: Plan | nu
         done();
       }}
       close={close}
+      refused={done}
     >
       <div class="fields">
         {plan === null ? (
           <label>
-            {t.name} <input name="name" required pattern="[a-z0-9][a-z0-9_\-]{0,39}" autocomplete="off" />
+            {t.name}{" "}
+            <input
+              name="name"
+              required
+              pattern="[a-z0-9][a-z0-9_\-]{0,39}"
+              autocomplete="off"
+              onInput={({ currentTarget }) => currentTarget.setCustomValidity(names.includes(currentTarget.value) ? t.exists : "")}
+            />
           </label>
         ) : (
           <p>{t.consequence}</p>
@@ -135,6 +150,7 @@ function DeletePlan({ name, done, close }: ChangeProps & { readonly name: string
         done();
       }}
       close={close}
+      refused={done}
     >
       <p>{name === "default" ? t.resets : t.removes}</p>
     </Confirm>

@@ -53,7 +53,7 @@ function Snapshots({ record: { items, pods }, again }: { readonly record: KeptSn
         {items.length < 2 ? null : <Compare items={items} />}
       </div>
       {earlier === null || current === undefined ? null : (
-        <RollBack snapshot={earlier} replaces={current.id} close={() => setEarlier(null)} />
+        <RollBack snapshot={earlier} replaces={current.id} close={() => setEarlier(null)} refused={again} />
       )}
     </>
   );
@@ -85,7 +85,14 @@ function SnapshotRow({ snapshot: { id, current, served, sample_data, sections },
   );
 }
 
-function RollBack({ snapshot, replaces, close }: { readonly snapshot: string; readonly replaces: string; readonly close: () => void }) {
+interface RollBackProps {
+  readonly snapshot: string;
+  readonly replaces: string;
+  readonly close: () => void;
+  readonly refused: () => void;
+}
+
+function RollBack({ snapshot, replaces, close, refused }: RollBackProps) {
   return (
     <Confirm
       title={t.rollBackTitle}
@@ -96,6 +103,7 @@ function RollBack({ snapshot, replaces, close }: { readonly snapshot: string; re
         navigate(`/runs/${encodeURIComponent(id)}`);
       }}
       close={close}
+      refused={refused}
     >
       <p>
         <strong>{snapshot}</strong> {t.becomes} <strong>{replaces}</strong>.

@@ -81,7 +81,7 @@ function Sources({ record: { items, faults } }: { readonly record: IngestSources
           </IngestAnswered>
         </Card>
       </div>
-      {isStarting ? <StartRun sources={items} close={() => setStarting(false)} /> : null}
+      {isStarting ? <StartRun sources={items} close={() => setStarting(false)} refused={again} /> : null}
     </>
   );
 }
@@ -177,7 +177,13 @@ function RunRow({ run: { id, state, started_at, ended_at, started_by, snapshot, 
   );
 }
 
-function StartRun({ sources, close }: { readonly sources: readonly IngestSource[]; readonly close: () => void }) {
+interface StartRunProps {
+  readonly sources: readonly IngestSource[];
+  readonly close: () => void;
+  readonly refused: () => void;
+}
+
+function StartRun({ sources, close, refused }: StartRunProps) {
   const sections = [...new Set(sources.map(({ section }) => (section === "updates" ? "routes" : section)))];
   return (
     <Confirm
@@ -189,6 +195,7 @@ function StartRun({ sources, close }: { readonly sources: readonly IngestSource[
         navigate(`/runs/${encodeURIComponent(run.id)}`);
       }}
       close={close}
+      refused={refused}
     >
       <p>{texts.sources.startText}</p>
       {sections.length === 0 ? null : (

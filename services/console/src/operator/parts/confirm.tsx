@@ -14,14 +14,17 @@ interface ConfirmProps {
   /** Makes the change. The dialog closes when it is made, and not before: closing it would not stop the change, and hide its failure. */
   readonly change: (form: FormData) => Promise<void>;
   readonly close: () => void;
+  /** Called after the dialog is closed without the change that the server refused: what the page shows may be outdated. */
+  readonly refused: () => void;
   readonly children?: ComponentChildren;
 }
 
-export function Confirm({ title, action, isFinal = false, change, close, children }: ConfirmProps) {
+export function Confirm({ title, action, isFinal = false, change, close, refused, children }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const isRefused = failure?.kind === "problem";
   useLayoutEffect(() => {
     dialog.current?.showModal();
     // Enter alone must not confirm a final change.
@@ -48,7 +51,10 @@ export function Confirm({ title, action, isFinal = false, change, close, childre
       onCancel={(event) => {
         if (isBusy) event.preventDefault();
       }}
-      onClose={close}
+      onClose={() => {
+        close();
+        if (isRefused) refused();
+      }}
     >
       <form
         ref={form}
