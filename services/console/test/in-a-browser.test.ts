@@ -267,6 +267,9 @@ inBrowser("a list of 100,000 lines becomes a table that can be filtered, sorted 
   expect(lines.slice(1).every((line) => line.includes("10.3.255."))).toBe(true);
   expect(complaints).toEqual([]);
   if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/bulk.png`, fullPage: true });
+  // Columns have their titles on paper.
+  await page.emulateMedia({ media: "print" });
+  expect(await page.locator(".grid.head button:visible").count()).toBe(8);
   await page.close();
 });
 

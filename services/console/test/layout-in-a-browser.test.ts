@@ -5,7 +5,7 @@ import { examples } from "@netfacts/contracts";
 import type { Page } from "playwright-core";
 import { browserTest, type ConsoleInBrowser, startConsole } from "./support/console-browser.ts";
 
-const inBrowser = browserTest(4);
+const inBrowser = browserTest(5);
 
 let site: ConsoleInBrowser;
 beforeAll(async () => {
@@ -140,6 +140,20 @@ inBrowser("all loaded rows of a list are printed, up to 2,000, and what is left 
   expect(many.papers).toBeGreaterThanOrEqual(few.papers + 12);
   expect(many.onScreen).toBeLessThan(30);
   expect(await pagesOf(2_100)).toMatchObject({ printed: 2_000, rest: "The first 2,000 of 2,101 rows are printed." });
+});
+
+inBrowser("rows of a list are as high as the letters that the reader chose in the browser", async () => {
+  const { page } = await site.open("/", null);
+  await page.addInitScript(`new MutationObserver((_, observer) => {
+    document.documentElement.style.fontSize = "32px";
+    observer.disconnect();
+  }).observe(document, { childList: true })`);
+  await page.goto(`${site.url}/as/AS3333`);
+  await page.fill("#key", await site.harness.key());
+  await page.press("#key", "Enter");
+  await page.locator(".virtual li").first().waitFor();
+  expect(await page.evaluate('getComputedStyle(document.querySelector(".virtual li")).blockSize')).toBe("72px");
+  await page.close();
 });
 
 inBrowser("a map is printed in light colours, and shown in those of the theme again", async () => {

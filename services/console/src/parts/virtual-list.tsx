@@ -9,14 +9,14 @@ import { count } from "../domain/format.ts";
 import { isPrinting } from "../printing.ts";
 import { texts } from "../texts.ts";
 
-const rowPixels = 36;
-const viewPixels = 360;
+export const rowsInSight = 10;
+/** 36 with letters of the usual size, and in proportion if the reader chose larger ones in the browser. */
+const rowPixels = Math.round(2.25 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
+const viewPixels = rowsInSight * rowPixels;
 /** Additional rows above and below the visible ones. */
 const spareRows = 8;
 /** Most printed rows, about 70 sheets: browsers take long for the layout of more. */
 const printedRowsMax = 2_000;
-
-export const rowsInSight = viewPixels / rowPixels;
 
 interface Window<E extends Element> {
   /** The rows to render: from `first` to before `last`. */
@@ -59,9 +59,9 @@ export function useRowsInSight<E extends HTMLElement>(rows: number): Window<E> {
   };
 }
 
-/** Position of a row from the start of all rows, as a style. */
-export function rowPlace(row: number): { readonly insetBlockStart: string } {
-  return { insetBlockStart: `${row * rowPixels}px` };
+/** Position of a row from the start of all rows, and its height, as a style. */
+export function rowPlace(row: number): { readonly insetBlockStart: string; readonly blockSize: string } {
+  return { insetBlockStart: `${row * rowPixels}px`, blockSize: `${rowPixels}px` };
 }
 
 /** A note on printed pages that rows are left out. */
