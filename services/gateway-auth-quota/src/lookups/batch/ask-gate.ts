@@ -50,19 +50,19 @@ export class AskGate {
     this.#open(service, gate);
   }
 
-  /**
-   * A question was answered, or given up.
-   *
-   * @param asked  null: it failed in another way than by being late.
-   */
-  leave(service: ServiceName, batch: WaitingBatch, asked: Asked | null): void {
+  /** A question has its reply, or its budget is over: call before it is asked again, and before `leave`. */
+  ended(service: ServiceName, batch: WaitingBatch, asked: Asked): void {
     const gate = this.#gate(service);
     const holder = gate.holders.get(batch.holder);
-    if (asked !== null) {
-      const now = performance.now();
-      if (asked.hasReply) gate.repliedAt = now;
-      holder?.window?.ended(asked, now, gate.repliedAt <= asked.at, holder.share?.places ?? 0);
-    }
+    const now = performance.now();
+    if (asked.hasReply) gate.repliedAt = now;
+    holder?.window?.ended(asked, now, gate.repliedAt <= asked.at, holder.share?.places ?? 0);
+  }
+
+  /** A question was answered, or given up. Call after it is asked again, if it is: the window of a key without questions is forgotten. */
+  leave(service: ServiceName, batch: WaitingBatch): void {
+    const gate = this.#gate(service);
+    const holder = gate.holders.get(batch.holder);
     if (holder !== undefined) this.#giveBack(gate, batch.holder, holder);
     this.#open(service, gate);
   }

@@ -14,16 +14,17 @@ export interface Asked {
 /** The first window is one frame (`frameItemsMax`). It doubles with each round of timely replies, so that a fast service soon gets all it can take. */
 const firstSize = 256;
 /** Many keys together may still ask so much each that a slow service is late: they can ask few. */
-const sizeMin = 8;
+const sizeMin = 2;
 
-/** Parts of the budget: a reply within the first lets the window grow, and one that takes longer than the second halves it. */
+/** Parts of the budget: a reply within the first lets the window grow, and one that takes longer than the second halves it. No reply empties it. */
 const timelyPart = 1 / 8;
 const latePart = 1 / 4;
 
 export class AskWindow {
   #size = firstSize;
-  /** Replies to questions of before the last halving say nothing about the window of now. */
+  /** Ends of questions that were asked before the last change to fewer say nothing about the window of now. */
   #halvedAt = 0;
+  #emptiedAt = 0;
 
   /** Most questions in flight. */
   get size(): number {
@@ -36,12 +37,16 @@ export class AskWindow {
    * @param isSilent  whether the service has answered no question at all since this one was asked.
    * @param inFlight  questions in flight, with this one.
    */
-  ended({ at, budgetMs }: Asked, now: number, isSilent: boolean, inFlight: number): void {
+  ended({ at, budgetMs, hasReply }: Asked, now: number, isSilent: boolean, inFlight: number): void {
     const tookMs = now - at;
-    if (isSilent || tookMs <= budgetMs * timelyPart) {
+    if (isSilent || (hasReply && tookMs <= budgetMs * timelyPart)) {
       // What is not used is not tried.
       if (inFlight > this.#size / 2) this.#size += 1;
-    } else if (tookMs > budgetMs * latePart && at >= this.#halvedAt) {
+    } else if (!hasReply && at >= this.#emptiedAt) {
+      this.#size = sizeMin;
+      this.#halvedAt = now;
+      this.#emptiedAt = now;
+    } else if (hasReply && tookMs > budgetMs * latePart && at >= this.#halvedAt) {
       this.#size = Math.max(Math.floor(this.#size / 2), sizeMin);
       this.#halvedAt = now;
     }

@@ -106,7 +106,7 @@ export class BatchAsker implements WaitingBatch {
     if (budgetMs < 1) {
       // Told later, as every outcome; its turn at the gate is over as well.
       queueMicrotask(() => {
-        gate.leave(service, this, null);
+        gate.leave(service, this);
         this.#tell(inquiry, new ProblemError("upstream_timeout"));
       });
       return;
@@ -117,9 +117,10 @@ export class BatchAsker implements WaitingBatch {
     dispatcher.askInBatch({ op, query, units, context, budgetMs, pinnedSnapshot }, (outcome) => {
       if (isScout) this.#scouts -= 1;
       const hasReply = !(outcome instanceof ProblemError);
-      gate.leave(service, this, hasReply || outcome.code === "upstream_timeout" ? { at: now, budgetMs, hasReply } : null);
+      if (hasReply || outcome.code === "upstream_timeout") gate.ended(service, this, { at: now, budgetMs, hasReply });
+      if (!this.#stopped) this.#receive(service, { inquiry, askedAt: now, pinned: pinnedSnapshot }, outcome);
+      gate.leave(service, this);
       if (this.#stopped) return;
-      this.#receive(service, { inquiry, askedAt: now, pinned: pinnedSnapshot }, outcome);
       // Questions that waited for a snapshot may go now, or as many as may be asked without one.
       if (isScout) for (const waiting of this.#waiting.keys()) gate.enter(waiting, this);
     });
