@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { BatchResult, BatchSummary } from "@netfacts/contracts";
 import { disableKey, revokeKey, updateKey } from "@netfacts/keys";
+import type { ReplyItem } from "@netfacts/messaging";
 import { exampleReply } from "../support/gateway.ts";
 import { asLines, type BatchHarness, codesOf, json, linesOf, openLines, restOf, startBatchGateway, until } from "./support.ts";
 
@@ -108,9 +109,10 @@ test(
   async () => {
     const secret = await gateway.batchKey();
     let asked = 0;
+    const held = Promise.withResolvers<ReplyItem>();
     gateway.answers.set("ip", async () => {
       asked += 1;
-      return asked === 1 ? exampleReply("ip") : new Promise(() => {});
+      return asked === 1 ? exampleReply("ip") : held.promise;
     });
     const questions = Array.from({ length: 3 }, () => ({ kind: "ip", value: "193.0.6.139" }));
     const stream = openLines(gateway.url, { authorization: `Bearer ${secret}` });
@@ -131,6 +133,8 @@ test(
     const codes = [...codesOf(results), ...codesOf(document.results)].sort();
     expect(codes).toEqual(Array.from({ length: 5 }, () => "revoked_api_key"));
     gateway.answers.delete("ip");
+    // Or the gateway would wait for it at its stop.
+    held.resolve(exampleReply("ip"));
   },
   slowMs,
 );
