@@ -2,7 +2,7 @@
 
 import { type ServiceName, services } from "@netfacts/contracts";
 import { type Share, Shares } from "@netfacts/messaging";
-import { type Asked, AskWindow } from "./ask-window.ts";
+import { AskWindow, type EndedQuestion } from "./ask-window.ts";
 
 /** Questions in flight of all batches: below what messaging queues (`queuedItemsMax`), so that no batch is refused because of others. */
 const inFlightMax: Readonly<Record<ServiceName, number>> = { "ip-routing": 3_072, "asn-prefix": 3_072, "rdns-resolver": 256 };
@@ -51,12 +51,12 @@ export class AskGate {
   }
 
   /** A question has its reply, or its budget is over: call before it is asked again, and before `leave`. */
-  ended(service: ServiceName, batch: WaitingBatch, asked: Asked): void {
+  ended(service: ServiceName, batch: WaitingBatch, question: EndedQuestion): void {
     const gate = this.#gate(service);
     const holder = gate.holders.get(batch.holder);
     const now = performance.now();
-    if (asked.hasReply) gate.repliedAt = now;
-    holder?.window?.ended(asked, now, gate.repliedAt <= asked.at, holder.share?.places ?? 0);
+    if (question.hasReply) gate.repliedAt = now;
+    holder?.window?.ended(question, now, gate.repliedAt <= question.askedAt, holder.share?.places ?? 0);
   }
 
   /** A question was answered, or given up. Call after it is asked again, if it is: the window of a key without questions is forgotten. */

@@ -4,16 +4,16 @@
  */
 
 /** A question that has its reply, or whose budget is over. */
-export interface Asked {
+export interface EndedQuestion {
   /** On the clock of `performance.now()`. */
-  readonly at: number;
+  readonly askedAt: number;
   readonly budgetMs: number;
   readonly hasReply: boolean;
 }
 
 /** The first window is one frame (`frameItemsMax`). It doubles with each round of timely replies, so that a fast service soon gets all it can take. */
 const firstSize = 256;
-/** Many keys together may still ask so much each that a slow service is late: they can ask few. */
+/** Small, because many keys may ask a slow service at the same time. */
 const sizeMin = 2;
 
 /** Parts of the budget: a reply within the first lets the window grow, and one that takes longer than the second halves it. No reply empties it. */
@@ -37,16 +37,16 @@ export class AskWindow {
    * @param isSilent  whether the service has answered no question at all since this one was asked.
    * @param inFlight  questions in flight, with this one.
    */
-  ended({ at, budgetMs, hasReply }: Asked, now: number, isSilent: boolean, inFlight: number): void {
-    const tookMs = now - at;
+  ended({ askedAt, budgetMs, hasReply }: EndedQuestion, now: number, isSilent: boolean, inFlight: number): void {
+    const tookMs = now - askedAt;
     if (isSilent || (hasReply && tookMs <= budgetMs * timelyPart)) {
       // What is not used is not tried.
       if (inFlight > this.#size / 2) this.#size += 1;
-    } else if (!hasReply && at >= this.#emptiedAt) {
+    } else if (!hasReply && askedAt >= this.#emptiedAt) {
       this.#size = sizeMin;
       this.#halvedAt = now;
       this.#emptiedAt = now;
-    } else if (hasReply && tookMs > budgetMs * latePart && at >= this.#halvedAt) {
+    } else if (hasReply && tookMs > budgetMs * latePart && askedAt >= this.#halvedAt) {
       this.#size = Math.max(Math.floor(this.#size / 2), sizeMin);
       this.#halvedAt = now;
     }
