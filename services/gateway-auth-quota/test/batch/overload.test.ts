@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, jest, test } from "@jest/globals";
 import { ProblemError } from "@netfacts/contracts";
 import { AskGate } from "../../src/lookups/batch/ask-gate.ts";
+import { AskWindow } from "../../src/lookups/batch/ask-window.ts";
 import { BatchAsker, type BatchAskerOptions, type Outcome } from "../../src/lookups/batch/asker.ts";
 import { exampleReply } from "../support/gateway.ts";
 
@@ -136,6 +137,14 @@ test("slow answers to one key leave others as many questions as ever", () => {
   ]);
   expect(service.most.get("slow")).toBeLessThan(512);
   expect(service.most.get("quick")).toBeGreaterThan(1_024);
+});
+
+test("what ends soon, because its document ends, says nothing about the service", () => {
+  const window = new AskWindow();
+  window.ended({ askedAt: now, budgetMs, hasReply: false }, now + 100, false, 256);
+  expect(window.size).toBe(256);
+  window.ended({ askedAt: now, budgetMs, hasReply: false }, now + budgetMs, false, 256);
+  expect(window.size).toBe(2);
 });
 
 test("a service that answers nothing fails each question once, and all of them as soon as without a window", () => {

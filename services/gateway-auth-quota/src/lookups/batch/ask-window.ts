@@ -7,6 +7,7 @@
 export interface EndedQuestion {
   /** On the clock of `performance.now()`. */
   readonly askedAt: number;
+  /** That of its operation, also if less of it was left. */
   readonly budgetMs: number;
   readonly hasReply: boolean;
 }
@@ -16,7 +17,7 @@ const firstSize = 256;
 /** Small, because many keys may ask a slow service at the same time. */
 const sizeMin = 2;
 
-/** Parts of the budget: a reply within the first lets the window grow, and one that takes longer than the second halves it. No reply empties it. */
+/** Parts of the budget: a reply within the first lets the window grow, and one that takes longer than the second halves it. A question without a reply empties it. */
 const timelyPart = 1 / 8;
 const latePart = 1 / 4;
 
@@ -42,13 +43,10 @@ export class AskWindow {
     if (isSilent || (hasReply && tookMs <= budgetMs * timelyPart)) {
       // What is not used is not tried.
       if (inFlight > this.#size / 2) this.#size += 1;
-    } else if (!hasReply && askedAt >= this.#emptiedAt) {
-      this.#size = sizeMin;
+    } else if (tookMs > budgetMs * latePart && askedAt >= (hasReply ? this.#halvedAt : this.#emptiedAt)) {
+      this.#size = hasReply ? Math.max(Math.floor(this.#size / 2), sizeMin) : sizeMin;
       this.#halvedAt = now;
-      this.#emptiedAt = now;
-    } else if (hasReply && tookMs > budgetMs * latePart && askedAt >= this.#halvedAt) {
-      this.#size = Math.max(Math.floor(this.#size / 2), sizeMin);
-      this.#halvedAt = now;
+      if (!hasReply) this.#emptiedAt = now;
     }
   }
 }

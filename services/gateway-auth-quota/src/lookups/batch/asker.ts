@@ -117,7 +117,8 @@ export class BatchAsker implements WaitingBatch {
     dispatcher.askInBatch({ op, query, units, context, budgetMs, pinnedSnapshot }, (outcome) => {
       if (isScout) this.#scouts -= 1;
       const hasReply = !(outcome instanceof ProblemError);
-      if (hasReply || outcome.code === "upstream_timeout") gate.ended(service, this, { askedAt: now, budgetMs, hasReply });
+      if (hasReply || outcome.code === "upstream_timeout")
+        gate.ended(service, this, { askedAt: now, budgetMs: dispatcher.budgetMs(op), hasReply });
       if (!this.#stopped) this.#receive(service, { inquiry, askedAt: now, pinned: pinnedSnapshot }, outcome);
       gate.leave(service, this);
       if (this.#stopped) return;
