@@ -12,12 +12,15 @@ export interface EndedQuestion {
   readonly hasReply: boolean;
 }
 
-/** The first window is one frame (`frameItemsMax`). It doubles with each round of timely replies, so that a fast service soon gets all it can take. */
+/** One frame (`frameItemsMax`). The window doubles with each round of timely replies, so that a fast service soon gets all it can take. */
 const firstSize = 256;
 /** Small, because many keys may ask a slow service at the same time. */
 const sizeMin = 2;
 
-/** Parts of the budget: a reply within the first lets the window grow, and one that takes longer than the second halves it. A question without a reply empties it. */
+/**
+ * Parts of the budget. A reply within the first lets the window grow, and one that takes longer than the second halves it. A question without a
+ * reply empties it.
+ */
 const timelyPart = 1 / 8;
 const latePart = 1 / 4;
 
