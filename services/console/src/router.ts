@@ -26,6 +26,14 @@ export function navigate(to: string): void {
   document.querySelector("main")?.focus({ preventScroll: true });
 }
 
+/** Shows the same page with another query, which starts with `?` or is empty, where the reader is. */
+export function showQuery(search: string): void {
+  if (search === location.search) return;
+  keepPlace();
+  history.pushState(null, "", location.pathname + search);
+  query.value = search;
+}
+
 function show(pathname: string, search: string): void {
   batch(() => {
     path.value = pathname;

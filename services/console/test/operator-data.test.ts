@@ -120,7 +120,13 @@ inBrowser("kept snapshots are listed and compared, with the pods that serve them
   await page.locator("select[name=section]").selectOption("allocations");
   await page.locator("button", { hasText: "Show each change" }).press("Enter");
   await page.locator("main p", { hasText: "200 added, 1 removed, 0 changed." }).waitFor();
+  const address = await page.evaluate<string>("location.search");
+  expect(Object.fromEntries(new URLSearchParams(address))).toEqual({ from: previous, to: current, section: "allocations" });
+  await page.goBack();
+  await page.locator("section[aria-label='Changes']").waitFor({ state: "detached" });
+  await page.goForward();
   const rows = page.locator("section[aria-label='Changes'] li");
+  await rows.first().waitFor();
   expect(await rows.nth(2).textContent()).toMatch(/^added start 193\.0\.\d+\.0, end 193\.0\.\d+\.255, registry ripencc/);
   const kind = page.locator("select", { hasText: "removed" });
   await kind.selectOption("changed");

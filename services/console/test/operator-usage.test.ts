@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect } from "@jest/globals";
 import { browserTest } from "./support/console-browser.ts";
 import { faultsInBothThemes, type OperatorInBrowser, startOperator, tooNarrow } from "./support/operator-browser.ts";
 
-const inBrowser = browserTest(3);
+const inBrowser = browserTest(5);
 
 let operator: OperatorInBrowser;
 beforeAll(async () => {
@@ -115,5 +115,66 @@ inBrowser("the audit is shown in pages, newest first, with filters", async () =>
   const details = await page.locator("table.rows code").allTextContents();
   expect(details.map((text) => JSON.parse(text)).filter(({ allowed_cidrs }) => allowed_cidrs.length === cidrs.length)).toHaveLength(1);
   expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("filters are in the address: a link, a reload and the way back show the same", async () => {
+  const key = await operator.harness.key({ label: "one of many" });
+  await operator.harness.key({ label: "another" });
+  const id = key.split("_")[2] ?? "";
+  const query = () => page.evaluate<string>("location.search");
+  const { page, complaints } = await operator.open("/keys");
+  const filter = page.getByRole("searchbox", { name: "Filter" });
+  await filter.fill("one of");
+  await page.getByRole("link", { name: "one of many" }).click();
+  await page.getByRole("link", { name: "Entries of the audit log" }).waitFor();
+  await page.goBack();
+  await page.locator("[role=status]", { hasText: "1 of " }).waitFor();
+  expect([await filter.inputValue(), await query()]).toEqual(["one of", "?filter=one+of"]);
+  await page.locator("main select").selectOption("default");
+  await page.waitForURL(/plan=default/);
+  expect(await query()).toBe("?plan=default&filter=one+of");
+  await page.getByRole("link", { name: "one of many" }).click();
+  await page.getByRole("link", { name: "Usage of the key" }).click();
+  await page.locator(".unknown", { hasText: "No usage is stored" }).first().waitFor();
+  expect([await page.inputValue("input[name=key]"), await query()]).toEqual([id, `?key=${id}`]);
+  await page.locator("select[name=by]").selectOption("day");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForURL(/by=day/);
+  await page.goBack();
+  await page.waitForURL((url) => !url.search.includes("by="));
+  expect(await page.inputValue("select[name=by]")).toBe("key,day,route_class");
+  await page.goBack();
+  await page.getByRole("link", { name: "Entries of the audit log" }).click();
+  await page.locator(".unknown", { hasText: "No entry matches." }).waitFor();
+  expect(await page.inputValue("input[name=target]")).toBe(id);
+  await page.fill("input[name=target]", "");
+  await page.fill("input[name=from]", "2026-11-30");
+  await page.getByRole("button", { name: "Show" }).press("Enter");
+  await page.waitForURL(/\/audit\?from=2026-11-30$/);
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Show");
+  await page.goBack();
+  await page.locator(".unknown", { hasText: "No entry matches." }).waitFor();
+  expect([await page.inputValue("input[name=target]"), await page.inputValue("input[name=from]")]).toEqual([id, ""]);
+  await page.reload();
+  await page.fill("#key", operator.adminKey);
+  await page.press("#key", "Enter");
+  await page.locator(".unknown", { hasText: "No entry matches." }).waitFor();
+  expect(await page.inputValue("input[name=target]")).toBe(id);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("an address with a filter that cannot be is told so, and the page goes on", async () => {
+  const { page } = await operator.open("/audit?from=yesterday");
+  await page.locator(".failed").waitFor();
+  expect(await page.locator(".failed").textContent()).toContain("From must be a time");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.locator("table.rows").waitFor();
+  await page.goto(`${operator.url}/keys?plan=gone`);
+  await page.fill("#key", operator.adminKey);
+  await page.press("#key", "Enter");
+  await page.locator(".unknown", { hasText: "There is no key of this plan." }).waitFor();
+  expect(await page.locator("main select").inputValue()).toBe("gone");
   await page.close();
 });

@@ -1,7 +1,6 @@
 /** `/audit`: changes by operators, newest first. */
 
 import type { AuditRecord, AuditRecords } from "@netfacts/contracts";
-import { useState } from "preact/hooks";
 import { counted, moment } from "../../domain/format.ts";
 import { Outside, Unknown } from "../../parts/basics.tsx";
 import { Answered, Failed } from "../../parts/failed.tsx";
@@ -9,6 +8,7 @@ import { useFurtherPages } from "../../parts/further-pages.ts";
 import { texts as shared } from "../../texts.ts";
 import { useOperatorAnswer } from "../asking.ts";
 import type { Query } from "../operator-client.ts";
+import { FilterForm, useFilters } from "../parts/filters.tsx";
 import { Table } from "../parts/table.tsx";
 import { client } from "../session.ts";
 import { texts } from "../texts.ts";
@@ -19,19 +19,14 @@ const detailsMax = 20_000;
 const t = texts.audit;
 
 export function AuditPage() {
-  const [query, setQuery] = useState<Query>({});
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const text = (name: string) => String(form.get(name) ?? "").trim();
-    const day = (name: string) => (text(name) === "" ? "" : `${text(name)}T00:00:00Z`);
-    setQuery({ actor: text("actor"), action: text("action"), target: text("target"), from: day("from"), to: day("to") });
-  };
+  const [filters, change] = useFilters(["actor", "action", "target", "from", "to"]);
+  const startOf = (day: string) => (day === "" ? "" : `${day}T00:00:00Z`);
+  const query = { ...filters, from: startOf(filters.from), to: startOf(filters.to) };
   const [answer, again] = useOperatorAnswer(JSON.stringify(query), (client, signal) => client.listAudit({ ...query, limit }, signal));
   return (
     <>
       <h1>{t.title}</h1>
-      <form class="tools buttons" onSubmit={submit}>
+      <FilterForm filters={filters} change={change}>
         {(["actor", "action", "target"] as const).map((name) => (
           <label key={name}>
             {t[name]} <input name={name} size={14} placeholder={t.examples[name]} autocomplete="off" spellcheck={false} />
@@ -44,7 +39,7 @@ export function AuditPage() {
           {t.to} <input name="to" type="date" />
         </label>
         <button type="submit">{t.show}</button>
-      </form>
+      </FilterForm>
       <Answered answer={answer} again={again} isPart>
         {(first) => <Entries first={first} query={query} />}
       </Answered>

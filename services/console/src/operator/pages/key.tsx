@@ -84,8 +84,14 @@ function OneKey({ record: key, plan, plans, again, rotated }: OneKeyProps) {
               ["Expires", key.expires_at === null ? "never" : moment(key.expires_at)],
               [
                 "Usage",
-                <a key="u" href="/usage">
-                  {texts.nav.usage}
+                <a key="u" href={`/usage?key=${key.id}`}>
+                  {texts.key.usage}
+                </a>,
+              ],
+              [
+                "Changes",
+                <a key="c" href={`/audit?target=${key.id}`}>
+                  {texts.key.changes}
                 </a>,
               ],
             ]}

@@ -1,7 +1,7 @@
 /** `/keys`: all keys, and a form for a new one. */
 
 import type { CreatedKey, ManagedKey } from "@netfacts/contracts";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { count, counted, moment } from "../../domain/format.ts";
 import { Card, Outside } from "../../parts/basics.tsx";
 import { Answered, Failed } from "../../parts/failed.tsx";
@@ -12,6 +12,7 @@ import { useOperatorAnswer } from "../asking.ts";
 import { filteredKeys } from "../domain.ts";
 import { showSecret } from "../new-secret.ts";
 import type { OperatorClient } from "../operator-client.ts";
+import { useFilters } from "../parts/filters.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { client } from "../session.ts";
 import { texts } from "../texts.ts";
@@ -23,11 +24,13 @@ type KeysPageOf = Awaited<ReturnType<OperatorClient["listKeys"]>>;
 const limit = 1_000;
 
 export function KeysPage() {
-  const [plan, setPlan] = useState("");
+  const [{ plan, filter }, change] = useFilters(["plan", "filter"]);
   const [isMaking, setMaking] = useState(false);
   const [answer, again] = useOperatorAnswer(`keys ${plan}`, (client, signal) => client.listKeys({ limit, plan }, signal));
   const [plans] = useOperatorAnswer("plans", (client, signal) => client.listPlans(signal));
   const names = plans.state === "answered" ? plans.record.items.map(({ name }) => name) : [];
+  // The URL may name a plan before the plans are loaded, or one that is gone.
+  const choices = plan === "" || names.includes(plan) ? names : [...names, plan];
   const keep = (key: CreatedKey) => {
     setMaking(false);
     showSecret(key);
@@ -46,9 +49,9 @@ export function KeysPage() {
       <p>
         <label>
           {texts.keys.ofPlan}{" "}
-          <select value={plan} onChange={({ currentTarget }) => setPlan(currentTarget.value)}>
+          <select value={plan} onChange={({ currentTarget }) => change({ plan: currentTarget.value })}>
             <option value="">{texts.keys.anyPlan}</option>
-            {names.map((name) => (
+            {choices.map((name) => (
               <option key={name} value={name}>
                 {name}
               </option>
@@ -57,14 +60,24 @@ export function KeysPage() {
         </label>
       </p>
       <Answered answer={answer} again={again} isPart>
-        {(first) => <KeyList first={first} plan={plan} />}
+        {(first) => <KeyList first={first} plan={plan} filter={filter} keepFilter={(filter) => change({ filter })} />}
       </Answered>
     </>
   );
 }
 
-function KeyList({ first, plan }: { readonly first: KeysPageOf; readonly plan: string }) {
-  const [filter, setFilter] = useState("");
+interface KeyListProps {
+  readonly first: KeysPageOf;
+  readonly plan: string;
+  /** Text that the loaded keys are filtered by. */
+  readonly filter: string;
+  /** Called when the field is left, not with each letter. */
+  readonly keepFilter: (filter: string) => void;
+}
+
+function KeyList({ first, plan, filter: kept, keepFilter }: KeyListProps) {
+  const [filter, setFilter] = useState(kept);
+  useEffect(() => setFilter(kept), [kept]);
   const { items, more, isLoading, failure } = useFurtherPages<ManagedKey>(first, (cursor, signal) =>
     client.value.listKeys({ limit, plan, cursor }, signal),
   );
@@ -78,6 +91,7 @@ function KeyList({ first, plan }: { readonly first: KeysPageOf; readonly plan: s
           placeholder={texts.keys.filter}
           value={filter}
           onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+          onChange={({ currentTarget }) => keepFilter(currentTarget.value)}
         />
         <span class="detail" role="status">
           {filter.trim() === "" ? counted(items.length, "key") : `${count(shown.length)} of ${counted(items.length, "key")}`}

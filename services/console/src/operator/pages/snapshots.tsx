@@ -7,8 +7,9 @@ import { Card, Outside, Unknown } from "../../parts/basics.tsx";
 import { navigate } from "../../router.ts";
 import { useOperatorAnswer } from "../asking.ts";
 import { Confirm } from "../parts/confirm.tsx";
+import { FilterForm, useFilters } from "../parts/filters.tsx";
 import { IngestAnswered } from "../parts/ingest-answered.tsx";
-import { type ComparedSection, SectionRows } from "../parts/section-rows.tsx";
+import { SectionRows } from "../parts/section-rows.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
 import { Table } from "../parts/table.tsx";
 import { client } from "../session.ts";
@@ -149,18 +150,16 @@ function Pods({ pods }: { readonly pods: KeptSnapshots["pods"] }) {
 }
 
 function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
-  const [ids, setIds] = useState({ from: items[1]?.id ?? "", to: items[0]?.id ?? "" });
-  const [asked, setAsked] = useState<ComparedSection | null>(null);
+  const [given, change] = useFilters(["from", "to", "section"]);
+  const { section } = given;
+  const ids = { from: given.from || (items[1]?.id ?? ""), to: given.to || (items[0]?.id ?? "") };
   const [from, to] = [ids.from, ids.to].map((id) => items.find((item) => item.id === id));
+  const gone = [from === undefined ? ids.from : "", to === undefined ? ids.to : ""].filter((id) => id !== "");
   const sections = from === undefined || to === undefined ? [] : sectionChanges(from, to);
-  const show = (event: SubmitEvent) => {
-    event.preventDefault();
-    setAsked({ ...ids, section: String(new FormData(event.currentTarget as HTMLFormElement).get("section") ?? "") });
-  };
   const choice = (name: "from" | "to") => (
     <label>
       {t[name]}{" "}
-      <select value={ids[name]} onChange={({ currentTarget }) => setIds({ ...ids, [name]: currentTarget.value })}>
+      <select value={ids[name]} onChange={({ currentTarget }) => change({ ...ids, [name]: currentTarget.value, section: "" })}>
         {items.map(({ id }) => (
           <option key={id} value={id}>
             {id}
@@ -174,7 +173,9 @@ function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
       <div class="buttons tools">
         {choice("from")} {choice("to")}
       </div>
-      {from === undefined || to === undefined ? null : (
+      {from === undefined || to === undefined ? (
+        <Unknown why={t.notKept(gone.join(", "))} />
+      ) : (
         <>
           <Table label={t.compare} columns={t.compareColumns}>
             {sections.map(({ name, from, to, counts }) => (
@@ -193,7 +194,7 @@ function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
               </tr>
             ))}
           </Table>
-          <form class="buttons tools" onSubmit={show}>
+          <FilterForm filters={{ section: section || (sections[0]?.name ?? "") }} change={(chosen) => change({ ...ids, ...chosen })}>
             <label>
               {t.rowsOf}{" "}
               <select name="section">
@@ -207,8 +208,8 @@ function Compare({ items }: { readonly items: readonly KeptSnapshot[] }) {
             <button type="submit" class="quiet">
               {t.rowsShow}
             </button>
-          </form>
-          {asked === null ? null : <SectionRows {...asked} />}
+          </FilterForm>
+          {section === "" ? null : <SectionRows {...ids} section={section} />}
         </>
       )}
     </Card>

@@ -13,6 +13,7 @@ import { texts as shared } from "../../texts.ts";
 import { useOperatorAnswer } from "../asking.ts";
 import type { Query } from "../operator-client.ts";
 import { BarList, DayBars } from "../parts/bars.tsx";
+import { FilterForm, useFilters } from "../parts/filters.tsx";
 import { Table } from "../parts/table.tsx";
 import { saveFile } from "../save-file.ts";
 import { client } from "../session.ts";
@@ -21,33 +22,29 @@ import { dayBars, groupings, membersOf, monthOf, topBars } from "../usage-days.t
 
 /** Longest page of the API. */
 const limit = 1_000;
+const allMembers = "key,day,route_class";
 const t = texts.usage;
 
 export function UsagePage() {
-  const [asked, setAsked] = useState({ month: monthOf(serverNowMs()), keyId: "", by: "key,day,route_class" });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const text = (name: string) => String(form.get(name) ?? "").trim();
-    setAsked({ month: text("month"), keyId: text("key"), by: text("by") });
-  };
-  const { month, keyId, by } = asked;
-  const query = { month, key_id: keyId };
+  const [given, change] = useFilters(["month", "key", "by"]);
+  const filters = { ...given, month: given.month || monthOf(serverNowMs()), by: groupings.find((name) => name === given.by) ?? allMembers };
+  const { month, key, by } = filters;
+  const query = { month, key_id: key };
   return (
     <>
       <h1>{t.title}</h1>
-      <form class="tools buttons" onSubmit={submit}>
+      <FilterForm filters={filters} change={change}>
         <label>
-          {t.month} <input name="month" required pattern="\d{4}-(0[1-9]|1[0-2])" defaultValue={month} size={8} />
+          {t.month} <input name="month" required pattern="\d{4}-(0[1-9]|1[0-2])" size={8} />
         </label>
         <label>
-          {t.key} <input name="key" pattern="[A-Za-z0-9_\-]{1,64}" defaultValue={keyId} size={10} />
+          {t.key} <input name="key" pattern="[A-Za-z0-9_\-]{1,64}" size={10} />
         </label>
         <label>
           {t.by}{" "}
           <select name="by">
             {groupings.map((name) => (
-              <option key={name} value={name} selected={name === by}>
+              <option key={name} value={name}>
                 {membersOf(name)
                   .map((member) => t.columns[member].toLowerCase())
                   .join(", ")}
@@ -56,7 +53,7 @@ export function UsagePage() {
           </select>
         </label>
         <button type="submit">{t.show}</button>
-      </form>
+      </FilterForm>
       <div class="cards">
         <Chart title={t.days} query={{ ...query, by: "day" }} wide>
           {({ from, to, items }) => <DayBars label={t.days} bars={dayBars(from, to, items)} />}

@@ -15,7 +15,7 @@ const t = texts.snapshots;
 const limit = 10_000;
 const kinds = ["added", "removed", "changed"] as const;
 
-export interface ComparedSection {
+interface ComparedSection {
   /** Ids of snapshots. */
   readonly from: string;
   readonly to: string;
