@@ -1,8 +1,8 @@
 /**
  * `make test`: checks the tools, runs Jest, and prints the slowest files, the time, what failed, and the count. Takes Jest's arguments (paths, `-t NAME`);
- * without any, it runs all tests. An option may precede them: `--unit` leaves out the files that start processes, run alone or have large inputs;
- * `--long` tries all inputs of every property, from new seeds; `--cluster` runs only the files of test/cluster, on a Kubernetes cluster. If CI is
- * set and KUBECONFIG is not, our cluster is stopped after the run.
+ * without any, it runs all tests. An option may precede them: `--unit` leaves out the files that start processes, run alone or have large inputs,
+ * and tries a quarter of the inputs of each property; `--long` tries all inputs of every property, from new seeds; `--cluster` runs only the files of
+ * test/cluster, on a Kubernetes cluster. If CI is set and KUBECONFIG is not, our cluster is stopped after the run.
  * If TEST_COUNT is set, the count is also written to the file of that name, as `passed failed`, and below it what failed.
  */
 
@@ -11,7 +11,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { endCluster } from "../test/cluster/support/running-cluster.ts";
-import { longVariable, seedVariable } from "../test/support/runs.ts";
+import { longVariable, quickVariable, seedVariable } from "../test/support/runs.ts";
 import { type Count, countLine, countReport, failedLines, type JestReport, slowestLines, timeLine } from "./test-report.ts";
 
 const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
@@ -39,7 +39,7 @@ interface Tier {
 const unitTier: Tier = {
   workers: unitWorkers,
   options: [`--filter=${join(import.meta.dirname, "../test/support/unit-files.js")}`],
-  env: {},
+  env: { [quickVariable]: "1" },
   minutesMax,
 };
 const gateTier: Tier = { workers, options: [], env: {}, minutesMax };

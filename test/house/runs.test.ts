@@ -21,6 +21,11 @@ test("an ordinary run tries a tenth, never fewer than a hundred, all or what the
   expect(told({})).toEqual({ values: [2_000, 100, 8, 5, 1, 2], err: "", status: 0 });
 });
 
+test("a quick run tries a quarter of what an ordinary one tries, and at least one", () => {
+  expect(told({ NETFACTS_TEST_QUICK: "1" })).toEqual({ values: [500, 25, 2, 2, 1, 2], err: "", status: 0 });
+  expect(told({ NETFACTS_TEST_QUICK: "1", NETFACTS_TEST_LONG: "1" }).values.slice(0, 4)).toEqual([20_000, 150, 8, 20]);
+});
+
 test("a long run tries all, from seeds that it prints, and the number that it prints repeats them", () => {
   const first = told({ NETFACTS_TEST_LONG: "1" });
   expect(first.values.slice(0, 4)).toEqual([20_000, 150, 8, 20]);

@@ -1,11 +1,13 @@
 /**
  * The number of inputs of a property in a test, and their seed.
  *
- * An ordinary run tries a tenth of the inputs, from the seed in the test, so that all runs try the same ones. With NETFACTS_TEST_LONG=1, a run
- * tries all inputs from new seeds. It prints the number from which it derived them; NETFACTS_TEST_SEED=number repeats them.
+ * An ordinary run tries a tenth of the inputs, from the seed in the test, so that all runs try the same ones. With NETFACTS_TEST_QUICK=1, a run
+ * tries a quarter of those. With NETFACTS_TEST_LONG=1, a run tries all inputs from new seeds. It prints the number from which it derived them;
+ * NETFACTS_TEST_SEED=number repeats them.
  */
 
 export const longVariable = "NETFACTS_TEST_LONG";
+export const quickVariable = "NETFACTS_TEST_QUICK";
 export const seedVariable = "NETFACTS_TEST_SEED";
 
 /** Least number of inputs of an ordinary run. A property with fewer is cheap, or would hardly prove anything with a tenth of them. */
@@ -13,6 +15,10 @@ const leastRuns = 100;
 
 /** Whether this is a long run: all inputs, from new seeds. */
 export const isLong = process.env[longVariable] === "1";
+/** Whether this is a quick run: a part of the inputs of an ordinary one. */
+const isQuick = !isLong && process.env[quickVariable] === "1";
+/** Number of inputs of an ordinary run for each input of a quick one. */
+const quickDivisor = 4;
 const rotation = rotationOfRun();
 
 /**
@@ -21,7 +27,9 @@ const rotation = rotationOfRun();
  * @returns number of inputs in this run.
  */
 export function runs(full: number, ordinary = Math.max(leastRuns, Math.ceil(full / 10))): number {
-  return isLong ? full : Math.min(full, ordinary);
+  if (isLong) return full;
+  const inputs = Math.min(full, ordinary);
+  return isQuick ? Math.ceil(inputs / quickDivisor) : inputs;
 }
 
 /** @param fixed  seed of an ordinary run. Use different seeds for properties of a file that need different inputs. */

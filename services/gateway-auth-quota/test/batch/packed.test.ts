@@ -1,10 +1,7 @@
 /** Batches whose answers are packed: as the caller takes them, each line at once, at the pace of the reader. */
 
-import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { isLong } from "../../../../test/support/runs.ts";
-import { exampleReply } from "../support/gateway.ts";
 import {
   addresses,
   asLines,
@@ -16,10 +13,8 @@ import {
   ndjson,
   openLines,
   restOf,
-  sendAll,
   startBatchGateway,
   until,
-  untilItStands,
 } from "./support.ts";
 
 let gateway: BatchHarness;
@@ -30,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const slowMs = 120_000;
 const line = '{"kind":"ip","value":"193.0.6.139"}';
 const codings = ["zstd", "br", "gzip"];
 
@@ -66,36 +60,6 @@ describe.each(codings)("in %s", (coding) => {
     expect(JSON.parse((await stream.next()) ?? "")).toMatchObject({ count: 20, failed_count: 0 });
     expect([await stream.next(), stream.isWhole()]).toEqual([null, true]);
   });
-
-  // 100 MB each: one coding in an ordinary run.
-  if (isLong || coding === "zstd")
-    test(
-      "no more is asked than the window holds while a reader does not read, and all of it comes once it does",
-      async () => {
-        let asked = 0;
-        // What cannot be packed: a reader that stands still holds up as much as an unpacked answer would.
-        const text = randomBytes(3_000).toString("base64");
-        gateway.answers.set("ip", () => {
-          asked += 1;
-          const at = (asked * 37) % 2_000;
-          return { ...exampleReply("ip"), body: Buffer.from(`{"noise":"${text.slice(at) + randomBytes(600).toString("base64")}"}`) };
-        });
-        // Some 100 MB, three times what the sockets and the packers hold.
-        const total = 24_000;
-        const stream = openLines(gateway.url, accepting());
-        const sending = sendAll(stream, addresses(total));
-        const response = await stream.response();
-        await untilItStands(() => asked);
-        expect(asked).toBeLessThan(total / 2);
-        expect(response.complete).toBe(false);
-        const { results, summary } = await restOf(stream);
-        await sending;
-        gateway.answers.clear();
-        expect(results).toHaveLength(total);
-        expect(summary).toMatchObject({ count: total, failed_count: 0 });
-      },
-      slowMs,
-    );
 
   test("a body that breaks has its summary all the same", async () => {
     const body = gzipSync(asLines(addresses(3_000))).subarray(0, -100);

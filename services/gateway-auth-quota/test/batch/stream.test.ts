@@ -7,20 +7,7 @@ import { problemReply, type ReplyItem } from "@netfacts/messaging";
 import { Value } from "typebox/value";
 import { exampleReply } from "../support/gateway.ts";
 import { expectProblem } from "../support/provokes.ts";
-import {
-  addresses,
-  asLines,
-  type BatchHarness,
-  codesOf,
-  linesOf,
-  ndjson,
-  openLines,
-  restOf,
-  sendAll,
-  startBatchGateway,
-  until,
-  untilItStands,
-} from "./support.ts";
+import { addresses, asLines, type BatchHarness, codesOf, linesOf, ndjson, openLines, restOf, startBatchGateway, until } from "./support.ts";
 
 let gateway: BatchHarness;
 let impatient: BatchHarness;
@@ -140,33 +127,6 @@ test(
     gateway.answers.clear();
     expect(results.map(({ question }) => question)).toEqual(questions);
     expect(summary).toMatchObject({ count: 3_000, failed_count: 0 });
-  },
-  slowMs,
-);
-
-test(
-  "no more is asked than the window holds while a reader does not read, and all of it comes once it does",
-  async () => {
-    const headers = await authorized();
-    let asked = 0;
-    gateway.answers.set("ip", () => {
-      asked += 1;
-      return exampleReply("ip");
-    });
-    const stream = openLines(gateway.url, headers);
-    const total = 30_000;
-    const sending = sendAll(stream, addresses(total));
-    const response = await stream.response();
-    // Both ends of a loopback connection hold some megabytes; the answer has more than 50.
-    await untilItStands(() => asked);
-    expect(asked).toBeLessThan(total / 2);
-    expect(response.complete).toBe(false);
-    const { results, summary } = await restOf(stream);
-    await sending;
-    gateway.answers.clear();
-    expect(results).toHaveLength(total);
-    expect(summary).toMatchObject({ count: total, failed_count: 0 });
-    expect(await monthLeft(headers)).toBe(String(100_000 - total));
   },
   slowMs,
 );
