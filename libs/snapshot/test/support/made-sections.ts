@@ -99,8 +99,9 @@ export function madeRoutes(
     start.push(kinds.length);
   });
   const indexed = kinds.flatMap((kind, at) => (kind === originKind.as && sorted[entries[at] as number]?.prefix.length !== 0 ? [at] : []));
-  const numbers = [...new Set(indexed.map((at) => values[at] as number))].sort((a, b) => a - b);
-  const byNumber = numbers.map((asn) => indexed.filter((at) => values[at] === asn));
+  const grouped = [...Map.groupBy(indexed, (at) => values[at] as number)].sort(([a], [b]) => a - b);
+  const numbers = grouped.map(([asn]) => asn);
+  const byNumber = grouped.map(([, group]) => group);
   const most = (list: readonly MadeOrigin[], of: (one: MadeOrigin) => number | undefined) =>
     Math.max(0, ...list.map((one) => of(one) ?? 0));
   return {
@@ -214,15 +215,17 @@ export function madeAllocations(blocks: readonly MadeBlock[], asns: readonly Mad
     .sort((a, b) => compareAddresses(a.from, b.from) || compareAddresses(a.to, b.to));
   const cidrs = records.flatMap(({ from, to }, record) => rangeToPrefixes(from, to).map((cidr) => ({ cidr, record })));
   cidrs.sort((a, b) => comparePrefixes(a.cidr, b.cidr) || a.record - b.record);
-  const texts = [...new Set(cidrs.map(({ cidr }) => formatPrefix(cidr)))];
-  const byCidr = texts.map((text) => cidrs.filter(({ cidr }) => formatPrefix(cidr) === text));
-  const prefixes = sortPrefixes(texts.map(prefix)).columns;
+  const byText = Map.groupBy(cidrs, ({ cidr }) => formatPrefix(cidr));
+  const byCidr = [...byText.values()];
+  const prefixes = sortPrefixes([...byText.keys()].map(prefix)).columns;
   const numbers = [...asns].sort((a, b) => a.first - b.first);
   const ids = [...new Set([...records, ...numbers].flatMap(({ holder }) => holder ?? []))];
   const packed = packStrings(ids);
   const holderOf = ({ holder }: MadeRegistration) => (holder == null ? noHolder : ids.indexOf(holder));
-  const held = ids.map((id) => numbers.flatMap(({ holder, first, last = first }) => (holder === id ? range(first, last) : [])));
-  const blocksOf = ids.map((id) => records.flatMap(({ holder }, record) => (holder === id ? [record] : [])));
+  const asnsOf = Map.groupBy(numbers, ({ holder }) => holder);
+  const held = ids.map((id) => (asnsOf.get(id) ?? []).flatMap(({ first, last = first }) => range(first, last)));
+  const recordsOf = Map.groupBy(records.keys(), (record) => records[record]?.holder);
+  const blocksOf = ids.map((id) => recordsOf.get(id) ?? []);
   const registry = ({ registry: name = "ripencc" }: MadeRegistration) => registries.indexOf(name);
   const status = ({ status: name = "allocated" }: MadeRegistration) => statuses.indexOf(name);
   const country = ({ country: code = "NL" }: MadeRegistration) => (code === null ? 0 : (code.charCodeAt(0) << 8) | code.charCodeAt(1));
