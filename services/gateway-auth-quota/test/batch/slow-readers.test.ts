@@ -1,5 +1,5 @@
 /**
- * Batches whose caller does not read: no more is asked than the window holds, and the rest once the caller reads again.
+ * Batches whose caller does not read.
  *
  * @large Answers of 50 and 100 MB.
  */
@@ -42,7 +42,7 @@ async function readLate(coding: string, total: number, asked: () => number): Pro
 }
 
 test(
-  "in plain text",
+  "no more is asked than the window holds while a reader does not read, and all of it comes once it does",
   async () => {
     let asked = 0;
     gateway.answers.set("ip", () => {
@@ -57,7 +57,7 @@ test(
 
 // Some 100 MB each, three times what the sockets and the packers hold: one coding in an ordinary run.
 test.each(isLong ? ["zstd", "br", "gzip"] : ["zstd"])(
-  "in %s",
+  "no more is asked either for a packed answer, in %s",
   async (coding) => {
     let asked = 0;
     // What cannot be packed: a reader that stands still holds up as much as an unpacked answer would.

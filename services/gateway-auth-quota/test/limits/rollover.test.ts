@@ -156,6 +156,7 @@ async function run(scenario: Scenario, wrap: (limits: LimitRepository) => LimitR
 const isOver = ({ admitted, leased, limit }: WindowBooks): boolean => admitted > leased || leased > limit;
 
 test("no window admits more than its limit, whenever units were leased, spent, refunded or lost", async () => {
+  const histories = runs(60);
   let ended = 0;
   await fc.assert(
     fc.asyncProperty(scenarios, async (scenario) => {
@@ -164,10 +165,10 @@ test("no window admits more than its limit, whenever units were leased, spent, r
       if (over.length > 0) throw new Error(JSON.stringify(over));
       ended += books.filter(({ policy }) => policy === "month").length > 1 ? 1 : 0;
     }),
-    { seed: seed(1_231), numRuns: runs(60) },
+    { seed: seed(1_231), numRuns: histories },
   );
-  // Most histories have seen the month end.
-  expect(ended).toBeGreaterThan(20);
+  // Many histories have seen the month end.
+  expect(ended).toBeGreaterThan(histories / 3);
 });
 
 const quiet: Scenario = {
