@@ -223,10 +223,10 @@ class Batch {
     const complete = this.upload.complete || isEnd;
     const progress: UploadProgress = { ...this.#progress, badLines: this.#badLines, header: this.#reader.header, complete };
     if (progress.lines === this.upload.lines && complete === this.upload.complete) return;
-    const rows = this.#rows;
-    this.#rows = [];
-    const stored = await repository.store(this.upload, rows, progress, clock.now());
+    const stored = await repository.store(this.upload, this.#rows, progress, clock.now());
     if (stored === null) throw new ConflictError("changed meanwhile");
+    // Not before: if the store fails, these rows are tried once more, with the progress that counts them.
+    this.#rows = [];
     this.upload = stored;
     if (!isEnd && ++this.#batches % countEvery === 0) await this.#refuseFull();
   }

@@ -31,7 +31,7 @@ const newest = Date.parse("2026-11-20T00:00:00Z") / 1_000;
 async function upload(
   id: string,
   text: string,
-  { source = id, format = "ndjson" as "ndjson" | "geofeed", isPart = false, at = newest } = {},
+  { source = id, format = "ndjson" as "ndjson" | "geofeed", isPart = false, at = newest, into = repository } = {},
 ) {
   const begun = await repository.begin({ id, format, source, keyId: null }, at * 1_000);
   async function* pieces() {
@@ -39,7 +39,7 @@ async function upload(
     for (let at = 0; at < text.length; at += 777) yield Buffer.from(text.slice(at, at + 777));
   }
   const bounds = { bytesMax: 1e9, secondsMax: 60, rowsMax: 1e9, skewSeconds: 0, clock: { now: () => at * 1_000 } };
-  return receive({ ...bounds, repository, upload: begun, offset: 0, body: pieces(), isPart });
+  return receive({ ...bounds, repository: into, upload: begun, offset: 0, body: pieces(), isPart });
 }
 
 function line(ip: string, secondsAgo: number, country = "NL"): string {
@@ -92,6 +92,23 @@ test("rows of the future, which a wrong clock let in, remove nothing, fail no ru
     expect(sources).toMatchObject([{ accepted: 3, skipped: [{ reason: "observed_at is in the future", count: 1 }] }]);
     expect(Date.parse(sources[0]?.as_of ?? "")).toBeLessThanOrEqual(Date.now() + 3_600_000);
   });
+});
+
+test("a store that fails once in the middle of an upload loses no rows: progress without them is never stored", async () => {
+  const lines = Array.from({ length: 3_500 }, (_, at) => line(`192.0.2.${at % 256}`, at));
+  let calls = 0;
+  const failing: ObservationStore = {
+    ...repository,
+    async store(...given) {
+      // As on a disk with room for the progress, and not for the rows.
+      if (++calls === 2) throw new Error("is full");
+      return repository.store(...given);
+    },
+  };
+  await expect(upload("a", lines.join(""), { into: failing })).rejects.toThrow("is full");
+  expect(await repository.find("a")).toMatchObject({ lines: await repository.rowCount(), complete: false });
+  expect(await upload("a", lines.join(""))).toMatchObject({ rows: 3_500, complete: true });
+  expect(await repository.rowCount()).toBe(3_500);
 });
 
 describe("retention", () => {
