@@ -49,18 +49,18 @@ export function currentGeofeeds(uploads: Iterable<UploadRecord>): ReadonlyMap<st
 }
 
 /**
- * Numbers of geofeeds to remove: those that were replaced, those that are no longer being sent, and the oldest of those that take more than half of
+ * Geofeeds to remove: those that were replaced, those that are no longer being sent, and the oldest of those that take more than half of
  * the rows or of the uploads. Geofeeds have no times by which rows could expire.
  */
-function geofeedsToRemove(geofeeds: readonly UploadRecord[], { rowsMax, uploadsMax = uploadRecordsMax, now }: Retention): number[] {
+function geofeedsToRemove(geofeeds: readonly UploadRecord[], { rowsMax, uploadsMax = uploadRecordsMax, now }: Retention): UploadRecord[] {
   const current = currentGeofeeds(geofeeds);
-  const removed: number[] = [];
+  const removed: UploadRecord[] = [];
   let [rows, kept] = [0, 0];
   for (const upload of geofeeds.toSorted((a, b) => b.number - a.number)) {
     const isSent = !upload.complete && upload.updatedAt > now - emptyMsMax;
     const isKept = isSent || current.get(upload.source)?.number === upload.number;
     if (isKept) [rows, kept] = [rows + upload.rows, kept + 1];
-    if (!isKept || rows > rowsMax / 2 || kept > uploadsMax / 2) removed.push(upload.number);
+    if (!isKept || rows > rowsMax / 2 || kept > uploadsMax / 2) removed.push(upload);
   }
   return removed;
 }
@@ -87,7 +87,11 @@ export async function sweep(repository: ObservationRepository, retention: Retent
     if (format === "geofeed") geofeeds.push(upload);
     else if (uploads.length > uploadsMax) beyond.push(number);
   }
-  for (const number of geofeedsToRemove(geofeeds, retention)) await removeAll({ fromUpload: number, toUpload: number });
+  for (const { number, complete } of geofeedsToRemove(geofeeds, retention)) {
+    // First, so that it cannot be continued: its end alone would count as the whole geofeed.
+    if (!complete) await repository.forget(number);
+    await removeAll({ fromUpload: number, toUpload: number });
+  }
   for (const number of beyond) {
     await removeAll({ fromUpload: number, toUpload: number });
     await repository.forget(number);

@@ -144,11 +144,20 @@ export class Uploads {
     }
     for await (const upload of allUploads(repository)) {
       if ("source" in what ? upload.source !== what.source : upload.keyId !== what.key) continue;
-      // Marks the upload complete: a request that still sends it finds it changed, and stores nothing more.
-      if (!upload.complete) await repository.store(upload, [], { ...progressOf(upload), complete: true }, clock.now());
-      progress.complete = await removeAll({ fromUpload: upload.number, toUpload: upload.number });
+      // Marks the upload complete: a request that still sends it finds it changed, and stores nothing more. It may have gone on since it was read.
+      // A geofeed with 0 rows does not count, so that this one does not replace the one before.
+      for (
+        let last: UploadRecord | null = upload;
+        last?.number === upload.number && !last.complete;
+        last = await repository.find(upload.id)
+      )
+        if ((await repository.store(last, [], { ...progressOf(last), rows: 0, complete: true }, clock.now())) !== null) break;
+      const rows = { fromUpload: upload.number, toUpload: upload.number };
+      progress.complete = await removeAll(rows);
       if (!progress.complete) break;
       await repository.forget(upload.number);
+      // Rows that such a request was storing meanwhile. From here on, the upload is gone and it stores none.
+      progress.complete = await removeAll(rows);
     }
     return progress;
   }

@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type ObservationStore, openSqliteObservations, type Store } from "@netfacts/storage";
+import { makePrefix } from "@netfacts/address";
+import { type ObservationStore, openSqliteObservations, type Store, type UploadRecord } from "@netfacts/storage";
 import { until } from "../../../../test/support/http.ts";
 import { runIngest } from "../../src/app.ts";
 import { receive } from "../../src/uploads/receive.ts";
 import { storedSource } from "../../src/uploads/stored-source.ts";
 import { StoredWatch } from "../../src/uploads/stored-watch.ts";
-import { sweep } from "../../src/uploads/sweep.ts";
+import { currentGeofeeds, sweep } from "../../src/uploads/sweep.ts";
 import { Uploads } from "../../src/uploads/uploads.ts";
 import { atWork } from "../support/made-files.ts";
 
@@ -111,6 +112,49 @@ test("a store that fails once in the middle of an upload loses no rows: progress
   expect(await repository.rowCount()).toBe(3_500);
 });
 
+test("a deletion takes what an upload stores meanwhile: after it was listed, and after its rows were removed", async () => {
+  const feed = (from: number) => `192.0.${from}.0/24,NL,,,\n`;
+  await upload("before", feed(0), { source: "isp", format: "geofeed" });
+  await upload("sent", feed(0) + feed(1), { source: "isp", format: "geofeed", isPart: true });
+  const row = {
+    country: "NL",
+    region: null,
+    city: null,
+    latitude: null,
+    longitude: null,
+    accuracyKm: null,
+    observedAt: null,
+    method: null,
+  };
+  const goOn = async (line: number) => {
+    const sent = (await repository.find("sent")) as UploadRecord;
+    const rows = [{ ...row, line, prefix: makePrefix(4, 0xc000_0000 + line, 0, 0, 0, 32) }];
+    expect(await repository.store(sent, rows, { ...sent, lines: line, rows: line }, newest * 1_000)).not.toBeNull();
+  };
+  const counted: (string | undefined)[] = [];
+  const busy: ObservationStore = {
+    ...repository,
+    async uploads(...given) {
+      const page = await repository.uploads(...given);
+      await goOn(3);
+      return page.filter(({ id }) => id === "sent");
+    },
+    async remove(...given) {
+      const removed = await repository.remove(...given);
+      counted.push(currentGeofeeds(await repository.uploads(10)).get("isp")?.id);
+      // As a database, which stores rows before it finds that the progress of their upload was changed.
+      if (removed > 0 && (await repository.find("sent")) !== null) await goOn(4);
+      return removed;
+    },
+  };
+  const audit = { append: async () => undefined } as unknown as Store["audit"];
+  const bounds = { bytesMax: 1e9, secondsMax: 60, rowsMax: 1e9, uploadsMax: 4, clock: { now: () => newest * 1_000 } };
+  const uploads = new Uploads({ ...bounds, repository: busy, audit });
+  expect(await uploads.delete({ source: "isp" }, { actor: "cli", keyId: null, address: null })).toEqual({ deleted: 4, complete: true });
+  expect(await repository.rowCount()).toBe(1);
+  expect(counted[0]).toBe("before");
+});
+
 describe("retention", () => {
   const { signal } = new AbortController();
   const keep = async (keptSeconds: number, rowsMax: number, now = newest * 1_000) =>
@@ -138,6 +182,16 @@ describe("retention", () => {
     expect(await rest()).toEqual(["2:1", "3:1", "4:1"]);
     await keep(1, 100, newest * 1_000 + 2 * day * 1_000);
     expect(await rest()).toEqual(["2:1", "4:1"]);
+  });
+
+  test("a geofeed whose beginning was removed cannot be continued, also beside more uploads than one sweep checks", async () => {
+    const [first, second] = ["192.0.2.0/24,NL,,,\n", "198.51.100.0/24,NL,,,\n"];
+    for (let at = 0; at < 1_100; at++) await repository.begin({ id: `u${at}`, format: "ndjson", source: "s", keyId: null }, newest * 1_000);
+    await upload("old", first + second, { source: "isp", format: "geofeed" });
+    await upload("new", first, { source: "isp", format: "geofeed", isPart: true });
+    await keep(1, 100, newest * 1_000 + 2 * day * 1_000);
+    expect(await repository.find("new")).toBeNull();
+    expect(await rest()).toEqual(["1101:1", "1101:2"]);
   });
 
   test("lets geofeeds have half of the room, so that observations stay", async () => {
