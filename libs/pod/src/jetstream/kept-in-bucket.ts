@@ -1,10 +1,17 @@
 /** Which snapshots a bucket keeps: the lists of the pointer, their reconstruction, and the removal of everything else. */
 
 import { ManifestError, type NamedObjects, NewerManifestError, namedObjects, SnapshotError } from "@netfacts/snapshot";
-import type { JetStreamObjects } from "./objects.ts";
+import type { JetStreamObjects, StoredObjects } from "./objects.ts";
 import type { JetStreamKeys, PointerRecord } from "./pointer.ts";
 
 type Lists = Pick<PointerRecord, "history" | "publications">;
+
+/** Everything that is stored at one time. */
+export interface StoredInBucket {
+  readonly manifests: ReadonlySet<string>;
+  /** Null: only objects of removed manifests are removed. */
+  readonly objects: StoredObjects | null;
+}
 
 const noLists: Lists = { history: [], publications: [] };
 
@@ -55,20 +62,22 @@ export class KeptInBucket {
     }
   }
 
-  /**
-   * Removes manifests that are not kept, and objects that no kept manifest needs. If the publisher is alone, also objects that no manifest names, and
-   * leftovers of crashes.
-   */
-  async removeOthers(ids: readonly string[], named: ReadonlySet<string>, isAlone: boolean): Promise<void> {
+  /** What there is to remove from. @param isAlone  also objects that no manifest names, and leftovers of crashes */
+  async stored(isAlone: boolean): Promise<StoredInBucket> {
+    return { manifests: await this.#keys.manifestIds(), objects: isAlone ? await this.#objects.stored() : null };
+  }
+
+  /** Removes of what was stored the manifests that are not kept, and objects that no kept manifest needs. */
+  async removeOthers({ manifests, objects }: StoredInBucket, ids: readonly string[], named: ReadonlySet<string>): Promise<void> {
     const spare = new Set<string>();
-    for (const id of await this.#keys.manifestIds()) {
+    for (const id of manifests) {
       if (ids.includes(id)) continue;
-      const removed = isAlone ? null : await this.namedBy(id);
+      const removed = objects === null ? await this.namedBy(id) : null;
       for (const { object } of removed?.whole ?? []) if (!named.has(object)) spare.add(object);
       await this.#keys.removeManifest(id);
     }
-    if (isAlone) await this.#objects.removeExcept(named);
-    else await this.#objects.remove(spare);
+    if (objects === null) await this.#objects.remove(spare);
+    else await this.#objects.removeExcept(named, objects);
   }
 
   async #isWhole({ whole }: NamedObjects): Promise<boolean> {

@@ -145,12 +145,8 @@ export class JetStreamObjects {
     return { meta: await this.#subjects("M"), chunks: await this.#subjects("C") };
   }
 
-  /**
-   * Removes every other object, and chunks that a writer left without a description. @param stored  removes only some of these; default: all that is
-   * stored now
-   */
-  async removeExcept(names: ReadonlySet<string>, stored?: StoredObjects): Promise<void> {
-    const { meta, chunks } = stored ?? (await this.stored());
+  /** Removes of what was stored every other object, and chunks that a writer left without their description. */
+  async removeExcept(names: ReadonlySet<string>, { meta, chunks }: StoredObjects): Promise<void> {
     const keptChunks = new Set<string>();
     for (const name of names) {
       const info = await this.#info(name);

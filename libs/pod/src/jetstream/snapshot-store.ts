@@ -85,10 +85,13 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
       const { taken_back = [] } = before?.record ?? {};
       const lists = { history: keeps.whole, publications: keeps.publications };
       const record = { published: manifest.id, active, ...lists, taken_back: takenBack ?? taken_back };
+      // Before the move: if this process is frozen after it, another may publish, and what that stores must not be removed when this one goes on.
+      const stored = await kept.stored(isAlone).catch(() => null);
       if (!(await keys.movePointer(record, before?.revision ?? 0)))
         throw new PublicationConflictError(manifest.id, await pointer().then((now) => now?.published ?? null));
       // The snapshot is already published. What cannot be removed costs disk space, and the next publication tries again.
-      await kept.removeOthers([...keeps.whole, ...keeps.publications.map(({ id }) => id)], keeps.objects, isAlone).catch(() => undefined);
+      const ids = [...keeps.whole, ...keeps.publications.map(({ id }) => id)];
+      if (stored !== null) await kept.removeOthers(stored, ids, keeps.objects).catch(() => undefined);
     },
 
     async discardUnpublished() {

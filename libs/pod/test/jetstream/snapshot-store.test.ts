@@ -8,7 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { natsRights } from "@netfacts/messaging/nats";
 import type { NatsConnection } from "@netfacts/messaging/nats-client";
-import { loadSnapshot, type SnapshotPointer } from "@netfacts/snapshot";
+import { loadSnapshot, type Manifest, type SnapshotPointer } from "@netfacts/snapshot";
 import { type NatsServer, startNatsServer } from "../../../../test/support/nats-server.ts";
 import { forkTestProgram } from "../../../../test/support/programs.ts";
 import { startRunningTime } from "../../../../test/support/running-time.ts";
@@ -307,6 +307,34 @@ describe("snapshots in JetStream beside the contract", () => {
     const late = store.publish(madeManifest(numbered(3)), { replaces: first.id });
     await expect(late).rejects.toThrow(`another publisher was first, and ${second.id} is current`);
     expect(await store.currentId()).toBe(second.id);
+  });
+
+  test("a publisher that is frozen after it published removes nothing of what another publishes meanwhile", async () => {
+    const other = await bucket.open();
+    for (const number of [1, 2, 3]) await publishNumber(other, number);
+    let meanwhile: Manifest | null = null;
+    const js = bucket.nc.jetstream();
+    const frozen = new Proxy(js, {
+      get: (target, name: keyof typeof js) =>
+        name !== "publish"
+          ? target[name]
+          : async (...given: Parameters<typeof js.publish>) => {
+              const moved = await js.publish(...given);
+              if (given[0].endsWith(".current")) meanwhile = await publishNumber(other, 5);
+              return moved;
+            },
+    });
+    const nc = new Proxy(bucket.nc, {
+      get(target, name: keyof NatsConnection) {
+        const member = target[name];
+        return name === "jetstream" ? () => frozen : typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+    const published = await publishNumber(await openJetStreamStore(nc, { bucket: bucket.name }), 4);
+    const { id } = meanwhile as unknown as Manifest;
+    expect(await other.currentId()).toBe(id);
+    await expect(loadSnapshot(other, await other.getManifest(id))).resolves.toBeDefined();
+    expect(await other.list()).toEqual([expect.any(String), published.id, id]);
   });
 
   test("a worker loads over a connection of its own, and leaves none behind", async () => {
