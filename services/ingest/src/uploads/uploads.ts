@@ -158,6 +158,7 @@ export class Uploads {
       await repository.forget(upload.number);
       // Rows that such a request was storing meanwhile. From here on, the upload is gone and it stores none.
       progress.complete = await removeAll(rows);
+      if (!progress.complete) break;
     }
     return progress;
   }
