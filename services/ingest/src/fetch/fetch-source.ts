@@ -6,7 +6,6 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile, utimes } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { getCACertificates } from "node:tls";
 import { openContent } from "@netfacts/content";
 import { timestamp } from "@netfacts/contracts";
 import { authorityFault } from "@netfacts/runtime";
@@ -19,6 +18,7 @@ import { connectionError, FetchError } from "./fetch-error.ts";
 import { abortError, type GetTarget, httpGet } from "./http-get.ts";
 import { md5In } from "./md5-text.ts";
 import { backoffMs, retryAfterMsMax, triesMax } from "./retry.ts";
+import { trusting } from "./trusted-authorities.ts";
 
 /** The context that all fetches of a process share. */
 export interface FetchContext {
@@ -202,7 +202,7 @@ class SourceFetch {
       authorization: fetch.authorizationFile === null ? null : await readAuthorization(fetch.authorizationFile),
       refuse: fetch.allowPrivate ? linkLocalRefusal : refuse,
       allowDowngrade: fetch.allowDowngrade,
-      ca: files.length === 0 ? undefined : [...getCACertificates("default"), ...(await Promise.all(files.map(readAuthorities)))],
+      secureContext: files.length === 0 ? undefined : trusting(await Promise.all(files.map(readAuthorities))),
       resolve,
       stallMs,
       signal,

@@ -8,7 +8,7 @@
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { connect, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { connect as connectTls, type SecureContext } from "node:tls";
 import { shownUrl } from "../sources/index.ts";
 import { checkAddress, guardedLookup, type Refusal, type Resolve } from "./address-guard.ts";
 import { bodyOf } from "./body-queue.ts";
@@ -24,8 +24,8 @@ export interface GetTarget {
   readonly authorization: string | null;
   readonly refuse: Refusal;
   readonly allowDowngrade: boolean;
-  /** Certificates (PEM) that replace Node's own list; undefined: Node's list. */
-  readonly ca: readonly string[] | undefined;
+  /** Has the trusted authorities; undefined: those of Node. */
+  readonly secureContext: SecureContext | undefined;
   readonly resolve: Resolve;
   /** Longest time without data from the server. */
   readonly stallMs: number;
@@ -135,13 +135,18 @@ function checkLiteral(url: URL, { refuse }: GetOptions): void {
   if (isIP(host) !== 0) checkAddress(host, host, refuse);
 }
 
-function openConnection(url: URL, { resolve, refuse, ca }: GetOptions): Socket {
+function openConnection(url: URL, { resolve, refuse, secureContext }: GetOptions): Socket {
   const host = hostOf(url);
   const to = { host, port: portOf(url), lookup: guardedLookup(resolve, refuse) };
   const socket =
     url.protocol === "http:"
       ? connect(to)
-      : connectTls({ ...to, ALPNProtocols: ["http/1.1"], ...(isIP(host) === 0 && { servername: host }), ...(ca && { ca: [...ca] }) });
+      : connectTls({
+          ...to,
+          ALPNProtocols: ["http/1.1"],
+          ...(isIP(host) === 0 && { servername: host }),
+          ...(secureContext && { secureContext }),
+        });
   // The last check: the address of the other end, before a byte of the request is written.
   socket.prependOnceListener("connect", () => {
     try {
