@@ -26,7 +26,8 @@ function foldPoint(point: number): string {
   const folded = String.fromCodePoint(point)
     .normalize("NFKD")
     .replaceAll(/[\p{M}\p{Cf}]/gu, "")
-    // Capitals first: ß and SS become the same, as do both forms of the small sigma.
+    // Capitals first: ß and SS become the same, as do both forms of the small sigma. Only the small ß becomes SS, not the capital one.
+    .toLowerCase()
     .toUpperCase()
     .toLowerCase()
     .replaceAll(/[æœøđðłþħŧ]/g, (letter) => plainLetters[letter] as string);

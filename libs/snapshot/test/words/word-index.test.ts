@@ -7,7 +7,7 @@ import { madeGeneration } from "../support/made-snapshot.ts";
 
 test.each<[string, string[]]>([
   ["RIPE-NCC-AS Réseaux, IP", ["ripe", "ncc", "as", "reseaux", "ip"]],
-  ["Straße STRASSE", ["strasse", "strasse"]],
+  ["Straße STRASSE STRAẞE", ["strasse", "strasse", "strasse"]],
   ["Łódź Ægir Øre", ["lodz", "aegir", "ore"]],
   ["ﬁber Ｆｕｌｌ ½", ["fiber", "full", "1", "2"]],
   ["soft\u00adhyphen \u202eabc\u202c", ["softhyphen", "abc"]],
