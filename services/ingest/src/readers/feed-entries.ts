@@ -2,7 +2,7 @@
 
 import { formatPrefix } from "@netfacts/address";
 import { openContent } from "@netfacts/content";
-import type { SectionRecord } from "@netfacts/snapshot";
+import type { PlaceNames, SectionRecord } from "@netfacts/snapshot";
 import { boundedContent } from "./bounded-content.ts";
 import { geofeedEntryOf, withoutComment } from "./geofeed.ts";
 import { forEachLine } from "./lines.ts";
@@ -27,7 +27,7 @@ export interface FeedEntry {
 export interface FeedEntries {
   /** Each prefix appears once. */
   readonly entries: FeedEntry[];
-  /** Lines that are not entries, which RFC 8805 §2.1 says to ignore. */
+  /** Lines that are not entries, which RFC 8805 §2.1 says to ignore, and repeated ones. */
   readonly skipped: readonly SkippedRecords[];
   readonly isSigned: boolean;
   /** The effort of reading the file, as a number of records. */
@@ -35,10 +35,11 @@ export interface FeedEntries {
 }
 
 /**
- * Reads the entries of a geofeed. Many files have no line break after their last line: such a line counts if it has all five fields.
+ * Reads the entries of a geofeed. Many files have no line break after their last line: such a line counts if it has all five fields. A line that
+ * repeats a prefix is left out if it has the same place, and is invalid if it has another one (docs/design/semantics.md#location).
  *
  * @throws Error for a file that is not a geofeed: it has no entry, or most of its lines are invalid. Reading ends as soon as this is certain: with
- * more than 400,000 invalid lines, since no more entries are allowed, or with more than 1,600,000 lines of any kind.
+ * more than 400,000 invalid or as many repeated lines, since no more entries are allowed, or with more than 1,600,000 lines of any kind.
  *
  * Cost: about 600 bytes an entry; invalid lines take no memory.
  */
@@ -51,6 +52,7 @@ export async function readFeedEntries(path: string): Promise<FeedEntries> {
   const texts = new ReadableText();
   let firstBad: { readonly reason: string; readonly line: number } | null = null;
   let bad = 0;
+  let repeated = 0;
   let isSigned = false;
   let read = 0;
   let last = { text: "", key: "", line: 0 };
@@ -73,7 +75,12 @@ export async function readFeedEntries(path: string): Promise<FeedEntries> {
       const record = geofeedEntryOf(content);
       if (typeof record === "string") return addBad(record, line, text);
       const key = formatPrefix(record.prefix);
-      if (entries.has(key)) return addBad("appears more than once; the first one was kept", line, text);
+      const known = entries.get(key);
+      if (known !== undefined && isSamePlace(known.record.place, record.place)) {
+        if (++repeated > feedRecordsMax) throw new Error(`repeats prefixes in more than ${feedRecordsMax} lines`);
+        return tally.leaveOut("appears more than once, with the same location", { line }, text);
+      }
+      if (known !== undefined) return addBad("appears more than once, with different locations; the first one was kept", line, text);
       if (entries.size === feedRecordsMax) throw new Error(`has more than ${feedRecordsMax} entries`);
       entries.set(key, { record, line, text });
       last = { text, key, line };
@@ -91,6 +98,10 @@ export async function readFeedEntries(path: string): Promise<FeedEntries> {
 }
 
 const hash = 0x23;
+
+function isSamePlace(a: PlaceNames | null, b: PlaceNames | null): boolean {
+  return a?.country === b?.country && a?.region === b?.region && a?.city === b?.city;
+}
 
 function noGeofeed(count: string, { line, reason }: { readonly line: number; readonly reason: string }): Error {
   return new Error(`is no geofeed: ${count} lines are invalid; line ${line}: ${reason}`);

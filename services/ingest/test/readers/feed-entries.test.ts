@@ -27,7 +27,12 @@ test.each([
     one + ",\n".repeat(900_000),
     /^is no geofeed: more than 400000 lines are invalid; line 2: has no valid prefix/,
   ],
-  ["repetitions", one.repeat(400_002), /^is no geofeed: more than 400000 lines are invalid; line 2: appears more than once/],
+  [
+    "repetitions with other locations",
+    one + "192.0.2.0/24,BE\n".repeat(400_001),
+    /^is no geofeed: more than 400000 lines are invalid; line 2: appears more than once, with different locations/,
+  ],
+  ["repetitions", one.repeat(400_002), /^repeats prefixes in more than 400000 lines$/],
   ["comments", one + "#\n".repeat(1_600_000), /^has more than 1600000 lines$/],
   ["empty lines", one + "\n".repeat(1_600_000), /^has more than 1600000 lines$/],
 ])("a geofeed with too many %s is refused", async (_what, text, message) => {
@@ -35,10 +40,24 @@ test.each([
 });
 
 test("invalid lines are counted, and only the first are kept", async () => {
-  const { entries, skipped } = await read(`${one}${one.repeat(6)}${Array.from({ length: 7 }, (_, at) => `10.${at}.0.0/16,\n`).join("")}`);
+  const { entries, skipped } = await read(
+    `${one}${"192.0.2.0/24,BE\n".repeat(6)}${Array.from({ length: 7 }, (_, at) => `10.${at}.0.0/16,\n`).join("")}`,
+  );
   expect(entries).toHaveLength(8);
   expect(skipped).toEqual([{ reason: expect.stringMatching(/more than once/), bad: true, count: 6, examples: expect.any(Array) }]);
   expect(skipped[0]?.examples).toHaveLength(5);
+});
+
+test("a prefix that is repeated with its location is no fault, however often", async () => {
+  const nowhere = "198.51.100.0/24,,,,\n";
+  const { entries, skipped } = await read(one + nowhere + "192.0.2.0/24,nl,,City,1234AB\n".repeat(3) + nowhere.repeat(3));
+  expect(entries.map(({ record, line }) => [record.place?.city ?? null, line])).toEqual([
+    ["City", 1],
+    [null, 2],
+  ]);
+  expect(skipped).toEqual([
+    { reason: "appears more than once, with the same location", bad: false, count: 6, examples: expect.any(Array) },
+  ]);
 });
 
 test("what it costs follows from its lines and its bytes, comments included", async () => {
