@@ -50,6 +50,15 @@ export function segmentsHaveAsZero(segments: readonly PathSegment[]): boolean {
   return segments.some(({ asns }) => asns.includes(0));
 }
 
+/**
+ * Whether AS 0 malforms the path of a route in a table (RFC 7607). A router's own routes have a peer of AS 0, and may have AS 0 alone as their path.
+ */
+export function isMalformedByAsZero(segments: readonly PathSegment[], peerAsn: number): boolean {
+  const [first] = segments;
+  const isOwn = peerAsn === 0 && segments.length === 1 && first?.type === "sequence" && first.asns.length === 1;
+  return !isOwn && segmentsHaveAsZero(segments);
+}
+
 /** Whether a sound path consists of one AS_SEQUENCE with AS 0 only. */
 export function isAsZeroAlone(bytes: Uint8Array, start: number, end: number): boolean {
   return end - start === 6 && bytes[start] === asSequence;

@@ -3,6 +3,7 @@
 export {
   decodePath,
   encodePath,
+  isMalformedByAsZero,
   originIsPeer,
   originIsSet,
   type PathSegment,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
-import { mrtRecord, peerIndexRecord, ribRecord } from "../../../libs/mrt/test/support/mrt-writer.ts";
+import { mrtRecord, peerIndexRecord, ribRecord, writtenAt } from "../../../libs/mrt/test/support/mrt-writer.ts";
 import { slowlyReplayed } from "../../ingest/test/replay/slow-replay.ts";
 import { madeStateChange, madeUpdate } from "../../ingest/test/support/made-updates.ts";
 import { exitCodes } from "../src/exit-codes.ts";
@@ -159,6 +159,51 @@ test("a bad record is told with its byte, and the others count; a damaged file p
   expect((await replay(rib)).code).toBe(exitCodes.usage);
   const unread = await replay(rib, fileOf("unread", mrtRecord(13, 6, Buffer.alloc(9)), good));
   expect(unread).toMatchObject({ code: exitCodes.ok, err: expect.stringContaining("1 records skipped: TABLE_DUMP_V2 RIB_GENERIC") });
+});
+
+test("routes and updates that an import counts as malformed are told and left out, with exit code 4", async () => {
+  const zero = ribRecord(
+    "198.51.100.0/24",
+    [
+      { peer: 0, path: "64500 0" },
+      { peer: 1, path: "4200000001 9" },
+    ],
+    { timestamp: at },
+  );
+  const updates = fileOf(
+    "zero",
+    madeUpdate(second, { at: at + 5, announced: ["9.0.0.0/8"], path: "4200000001 9" }),
+    madeUpdate(first, { at: at + 6, announced: ["192.0.2.0/24"], path: "64500 0 3" }),
+  );
+  const ran = await replay(fileOf("zero.rib", table, zero), updates);
+  expect(ran.code).toBe(exitCodes.untrusted);
+  const prefixes = columnsOf(ran).filter((line) => /^(?:9|19[28])\./.test(line));
+  expect(prefixes).toEqual(["198.51.100.0/24|2001:db8::2|4200000001|0|4200000001 9", "9.0.0.0/8|2001:db8::2|4200000001|0|4200000001 9"]);
+  expect(ran.err.trimEnd().split("\n")).toEqual([
+    expect.stringMatching(new RegExp(`zero\\.rib: record at byte ${table.length}: a route was left out: AS_PATH has AS 0`)),
+    expect.stringMatching(/zero: record at byte \d+: AS_PATH has AS 0/),
+  ]);
+});
+
+test("a peer of the RIB whose AS is AS_TRANS is no other one, and an update finds a peer without routes behind AS_TRANS", async () => {
+  const address = "192.0.2.7";
+  const both = Buffer.concat([
+    peerIndexRecord([
+      { address, asn: 70_000 },
+      { address, asn: 23_456 },
+      { address: "192.0.2.8", asn: 80_000 },
+    ]),
+    ribRecord("10.0.0.0/8", [
+      { peer: 0, path: "70000 5" },
+      { peer: 1, path: "23456 6" },
+    ]),
+  ]);
+  const update = madeUpdate({ address: "192.0.2.8", asn: 23_456 }, { at: writtenAt + 5, announced: ["9.0.0.0/8"], path: "7" });
+  expect(columnsOf(await replay(fileOf("trans.rib", both), fileOf("trans", update)))).toEqual([
+    "10.0.0.0/8|192.0.2.7|23456|0|23456 6",
+    "10.0.0.0/8|192.0.2.7|70000|0|70000 5",
+    "9.0.0.0/8|192.0.2.8|80000|0|7",
+  ]);
 });
 
 test("the table may come from standard input", async () => {

@@ -1,6 +1,6 @@
 /** The replay with whole attributes, for callers that show the table, and not only its paths. */
 
-import { MrtError, type RecordReading, type RibSink, readRecords } from "@netfacts/mrt";
+import { isMalformedByAsZero, MrtError, type RecordReading, type RibSink, readRecords } from "@netfacts/mrt";
 import { gapSecondsDefault, type ReplayInput, type ReplayOptions } from "./replay.ts";
 import { ReplayTable } from "./replay-table.ts";
 import { type EncodeAttributes, UpdateRun, type UpdatesReport } from "./update-run.ts";
@@ -8,6 +8,8 @@ import { type EncodeAttributes, UpdateRun, type UpdatesReport } from "./update-r
 export interface ReplayRoutesOptions extends ReplayOptions {
   /** Gets every record as it is read, of the RIB and of the updates, also bad ones. */
   onReading?(input: ReplayInput, reading: RecordReading): void;
+  /** Gets what is bad although its record can be read: a route of the RIB that is left out, a record of the updates (see `UpdateRun`). */
+  onBad?(name: string, offset: number, detail: string): void;
 }
 
 export interface ReplayedRoutes {
@@ -34,7 +36,7 @@ export async function replayRoutes(
 ): Promise<ReplayedRoutes> {
   const table = new ReplayTable();
   const times = await readRib(table, rib, encode, options);
-  const run = new UpdateRun(table, times, options.gapSeconds ?? gapSecondsDefault, encode);
+  const run = new UpdateRun(table, times, options.gapSeconds ?? gapSecondsDefault, encode, options.onBad);
   for await (const input of updates) {
     run.begin(input.name);
     for await (const batch of readRecords(input.chunks, { name: input.name })) {
@@ -50,7 +52,7 @@ export async function replayRoutes(
 }
 
 /** @returns the times of its first and last record */
-async function readRib(table: ReplayTable, rib: ReplayInput, encode: EncodeAttributes, { onReading }: ReplayRoutesOptions) {
+async function readRib(table: ReplayTable, rib: ReplayInput, encode: EncodeAttributes, { onReading, onBad }: ReplayRoutesOptions) {
   let firstTimestamp = Number.POSITIVE_INFINITY;
   let lastTimestamp = 0;
   for await (const batch of readRecords(rib.chunks, { name: rib.name })) {
@@ -61,9 +63,17 @@ async function readRib(table: ReplayTable, rib: ReplayInput, encode: EncodeAttri
       if (body.kind !== "rib" && body.kind !== "peer-index") continue;
       firstTimestamp = Math.min(firstTimestamp, header.timestamp);
       lastTimestamp = Math.max(lastTimestamp, header.timestamp);
-      if (body.kind === "peer-index") continue;
+      if (body.kind === "peer-index") {
+        // Updates may name a peer that has no route in the RIB.
+        table.peerIndex(body.table.peers, body.table.collectorId, body.table.viewName);
+        continue;
+      }
       for (const { peer, originatedAt, pathId, attributes } of body.routes) {
-        const number = table.peerOf(peer.address, peer.asn);
+        if (isMalformedByAsZero(attributes.asPath ?? [], peer.asn)) {
+          onBad?.(rib.name, header.offset, "a route was left out: AS_PATH has AS 0, which malforms it (RFC 7607)");
+          continue;
+        }
+        const number = table.ribPeerOf(peer);
         table.announce(body.prefix, number, pathId ?? 0, table.pathOf(encode(attributes, body.addPath)), originatedAt);
       }
     }

@@ -74,6 +74,11 @@ export class ReplayTable implements RibSink {
     this.#put(this.#prefix, this.#local[peerIndex] as number, pathId, this.#paths.intern(path, pathStart, pathEnd), originatedAt);
   }
 
+  /** The number of a peer of the RIB itself, which has its AS number as it is there. */
+  ribPeerOf({ address, asn }: Pick<Peer, "address" | "asn">): number {
+    return this.#peerNumber({ address, asn, bgpId: 0 });
+  }
+
   /** The number of a peer; a new one if an update names a peer that the RIB does not have. */
   peerOf(address: Address, asn: number): number {
     const behind = asn === asTrans ? this.#behindAsTrans(address) : null;

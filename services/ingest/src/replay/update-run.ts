@@ -59,6 +59,8 @@ export interface UpdatesReport {
  */
 export type EncodeAttributes = (attributes: PathAttributes, addPath: boolean) => Uint8Array;
 
+export type BadListener = (name: string, offset: number, detail: string) => void;
+
 const established = 6;
 /** Collectors write records in the order of arrival. A larger step in their times is silence, or a wrong time. */
 const stepSecondsMax = 600;
@@ -91,16 +93,22 @@ export class UpdateRun {
   readonly #peers = new Set<number>();
   #badBefore = 0;
   #example: UpdateFileCounts["example"] = null;
+  readonly #onBad: BadListener | null;
   readonly report: UpdatesReport;
 
-  /** @param rib  times of the table's first and last record */
+  /**
+   * @param rib  times of the table's first and last record
+   * @param onBad  called for records that count as bad although they can be read
+   */
   constructor(
     table: ReplayTable,
     { firstTimestamp, lastTimestamp }: { readonly firstTimestamp: number; readonly lastTimestamp: number },
     gapSeconds: number,
     encode: EncodeAttributes,
+    onBad: BadListener | null = null,
   ) {
     this.#table = table;
+    this.#onBad = onBad;
     this.#encode = encode;
     this.#ribFrom = firstTimestamp;
     this.#latest = lastTimestamp;
@@ -201,7 +209,7 @@ export class UpdateRun {
     const isBad = "fault" in reading;
     if (isBad) this.#bad(offset, reading.fault.detail);
     else if (isWrongTime)
-      this.#bad(offset, `the time of the record, ${timestamp(written * 1_000)}, is far from that of the records around it`);
+      this.#unusable(offset, `the time of the record, ${timestamp(written * 1_000)}, is far from that of the records around it`);
     const body = "fault" in reading ? reading.asWithdrawn : reading.body;
     if (body === null) return;
     if (body.kind === "rib" || body.kind === "peer-index") this.#tableRecords++;
@@ -216,6 +224,12 @@ export class UpdateRun {
       if (body.kind === "state-change") this.#stateChange(body);
       else this.#update(body, at, isBad, offset);
     }
+  }
+
+  /** A bad record that can be read. */
+  #unusable(offset: number, detail: string): void {
+    this.#bad(offset, detail);
+    this.#onBad?.(this.#name, offset, detail);
   }
 
   #bad(offset: number, detail: string): void {
@@ -248,7 +262,7 @@ export class UpdateRun {
       return;
     }
     const unusable = isMalformed ? null : unusableAttribute(body);
-    if (unusable !== null) this.#bad(offset, unusable);
+    if (unusable !== null) this.#unusable(offset, unusable);
     const isBad = isMalformed || unusable !== null;
     this.report.messages++;
     const number = this.#peerOf(peer.address, peer.asn);

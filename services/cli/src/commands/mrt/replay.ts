@@ -20,8 +20,9 @@ routes are removed.
 Each line has the format of \`netfacts mrt cat\` for a RIB, with the time of the last record applied, in the order of RIB files. If there are no records for more
 than five minutes before a file, a warning on standard error says that updates may be missing.
 
-A malformed record is reported on standard error with its byte offset and its bytes; the other records are applied. The exit code is then 4. If a file ends
-inside a record or cannot be decompressed, nothing is printed, because the resulting table would be unknown.`;
+A malformed record is reported on standard error with its byte offset and its bytes; the other records are applied. So is one that can be read and counts as
+malformed in an import, such as a route with AS 0 in its path, which is left out. The exit code is then 4. If a file ends inside a record or cannot be
+decompressed, nothing is printed, because the resulting table would be unknown.`;
 
 export const replay: RegisterCommand = (group, context) => {
   group
@@ -51,6 +52,7 @@ async function replayFiles(rib: string, files: readonly string[], json: boolean,
   try {
     const { updates, emit } = await replayRoutes(open(rib), inputs(), table.encode, {
       onReading: ({ name }, reading) => void tallies.get(name)?.count(reading),
+      onBad: (name, offset, detail) => tallies.get(name)?.tell(offset, detail),
       onFile(file) {
         if (file.from !== null && before?.from != null && file.from < before.from)
           note(`${file.name}: begins before ${before.name}, which was already applied`);

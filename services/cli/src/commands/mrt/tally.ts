@@ -11,7 +11,7 @@ export class Tally {
   readonly #tell: (line: string) => void;
   readonly #unread = new Map<string, number>();
   readonly #unknownAttributes = new Map<number, number>();
-  /** Number of refused records. */
+  /** Number of refused records, and of those that `tell` got. */
   bad = 0;
 
   constructor(name: string, tell: (line: string) => void) {
@@ -31,6 +31,12 @@ export class Tally {
     if (body.kind === "update") this.#attributes(body.attributes, header.offset);
     if (body.kind === "rib") for (const { attributes } of body.routes) this.#attributes(attributes, header.offset);
     return true;
+  }
+
+  /** Counts and reports a record, or a route of it, that is bad although it can be read. */
+  tell(offset: number, detail: string): void {
+    this.bad++;
+    this.#tell(`${this.#name}: record at byte ${offset}: ${detail}`);
   }
 
   /** Call at the end of the file: reports the skipped records and attributes. */
