@@ -1,4 +1,8 @@
-/** Fetching of geofeeds that a registry dump refers to: over TLS alone, within bounds, and the last good version of each stays. */
+/**
+ * Fetching of geofeeds that a registry dump refers to: over TLS alone, within bounds, and the last good version of each stays.
+ *
+ * @large It fetches some seventy times, each time with a thread that reads.
+ */
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,8 @@
-/** What changed between two kept snapshots, by the operator API: each row, the numbers of them, and what is refused. */
+/**
+ * What changed between two kept snapshots, by the operator API: each row, the numbers of them, and what is refused.
+ *
+ * @large It makes whole runs and comparisons, each in a thread.
+ */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

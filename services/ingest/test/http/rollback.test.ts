@@ -1,4 +1,8 @@
-/** The way back to an earlier snapshot by the operator API: what it changes, what it refuses, and what an import in progress makes of it. */
+/**
+ * The way back to an earlier snapshot by the operator API: what it changes, what it refuses, and what an import in progress makes of it.
+ *
+ * @large It makes some twenty runs, each in a thread.
+ */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,8 @@
-/** RIBs of several collectors in one run, each read in a thread of its own: what they make together, and what the failure of one does. */
+/**
+ * RIBs of several collectors in one run, each read in a thread of its own: what they make together, and what the failure of one does.
+ *
+ * @large It makes whole runs with threads of their own.
+ */
 
 import { rm, symlink } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,8 @@
-/** The service with an RTR source: a change of the cache is published alone, pods swap only that, and data that are given up go. */
+/**
+ * The service with an RTR source: a change of the cache is published alone, pods swap only that, and data that are given up go.
+ *
+ * @large It makes whole runs, each in a thread.
+ */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

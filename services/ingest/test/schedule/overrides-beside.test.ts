@@ -1,4 +1,8 @@
-/** An override does not wait for a run, nor for a server; and the run that it did not wait for publishes what it read. */
+/**
+ * An override does not wait for a run, nor for a server; and the run that it did not wait for publishes what it read.
+ *
+ * @large It makes whole runs, each in a thread.
+ */
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";

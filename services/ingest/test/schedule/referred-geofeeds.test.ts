@@ -1,4 +1,8 @@
-/** A registry dump and its geofeeds from end to end: fetched, read in a run, published; a damaged or cut dump changes nothing. */
+/**
+ * A registry dump and its geofeeds from end to end: fetched, read in a run, published; a damaged or cut dump changes nothing.
+ *
+ * @large It makes whole runs, each in a thread.
+ */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

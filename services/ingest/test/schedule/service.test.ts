@@ -1,4 +1,8 @@
-/** The schedule within the service: runs of its own accord, told by the operator API of any process. */
+/**
+ * The schedule within the service: runs of its own accord, told by the operator API of any process.
+ *
+ * @large It makes whole runs, each in a thread.
+ */
 
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,8 @@
-/** Updates on a schedule: which files are asked for and when, which runs follow, and what is missing or damaged. */
+/**
+ * Updates on a schedule: which files are asked for and when, which runs follow, and what is missing or damaged.
+ *
+ * @large It makes series of whole runs.
+ */
 
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,8 @@
-/** From uploads to the section `locations`: what is stored is aggregated beside the sources of the list, and what is deleted is gone from it. */
+/**
+ * From uploads to the section `locations`: what is stored is aggregated beside the sources of the list, and what is deleted is gone from it.
+ *
+ * @large It makes whole runs, each in a thread.
+ */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /** The kept texts of `/ip`: whatever is asked in whatever order, the answer is that of the plain builder. */
 
 import { describe, expect, test } from "@jest/globals";
-import { type Address, AddressList, firstAddress, formatAddress, lastAddress, specialPurposeBlocks } from "@netfacts/address";
+import { type Address, AddressList, formatAddress } from "@netfacts/address";
 import { wholeRecord } from "@netfacts/contracts";
 import { AnswerNotes, ipRecord, type RecordAnswer, shownAnswer } from "@netfacts/records";
 import type { Generation } from "@netfacts/snapshot";
@@ -16,9 +16,6 @@ import {
 import { type MadeSnapshot, madeGeneration } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
 import { world } from "../../../../libs/snapshot/test/support/made-world.ts";
 import { address } from "../../../../libs/snapshot/test/support/text.ts";
-import fc from "../../../../test/support/properties.ts";
-import { runs, seed } from "../../../../test/support/runs.ts";
-import { sampleGeneration } from "../../../../test/support/sample-snapshot.ts";
 import { type IpAnswer, IpAnswers } from "../../src/domain/ip-answers.ts";
 
 const now = Date.parse("2026-11-21T09:00:02Z");
@@ -225,43 +222,4 @@ test("answers follow the second, the minute and the generation", () => {
 test("beyond the bound of kept texts all are made again, and nothing else changes", () => {
   const texts = ["193.0.6.139", "14.0.0.1", "18.0.0.1", "21.0.0.1", "2a00:1::1", "22.0.0.1"];
   for (const textsBytesMax of [1, 2_000, 4_000]) expectAllPlain(generation, texts, new IpAnswers({ textsBytesMax }));
-});
-
-describe("over the sample snapshot", () => {
-  test("any address, also at the edges of routes, allocations and special blocks, answers as the plain builder does", async () => {
-    const sample = await sampleGeneration();
-    const { routes, allocations } = sample;
-    if (routes === null || allocations === null) throw new Error("the samples have routes and allocations");
-    const answers = new IpAnswers({ textsBytesMax: 500_000 });
-    const list = new AddressList();
-    const word = fc.integer({ min: 0, max: 0xffff_ffff });
-    const edge = fc.boolean();
-    const routed = fc
-      .tuple(fc.integer({ min: 0, max: routes.prefixes.base.size - 1 }), edge)
-      .map(([entry, first]) => (first ? firstAddress : lastAddress)(routes.prefixes.prefixAt(entry)));
-    const special = fc
-      .tuple(fc.constantFrom(...specialPurposeBlocks), edge)
-      .map(([{ prefix }, first]) => (first ? firstAddress : lastAddress)(prefix));
-    const ipv4 = word.map((w0): Address => ({ version: 4, w0, w1: 0, w2: 0, w3: 0 }));
-    const ipv6 = fc.tuple(word, word, word, word).map(([w0, w1, w2, w3]): Address => ({ version: 6, w0, w1, w2, w3 }));
-    const near = fc.tuple(routed, fc.integer({ min: 0, max: 0xffff })).map(([ip, bits]): Address => {
-      return ip.version === 4 ? { ...ip, w0: (ip.w0 ^ bits) >>> 0 } : { ...ip, w3: (ip.w3 ^ bits) >>> 0 };
-    });
-    fc.assert(
-      fc.property(fc.oneof(routed, near, special, ipv4, ipv6), fc.integer({ min: 0, max: 3_000 }), (ip, after) => {
-        const at = now + after;
-        const notes = new AnswerNotes(sample, at);
-        const plain = Buffer.from(JSON.stringify({ ...ipRecord(ip, notes), meta: notes.meta("id-1") })).toString("latin1");
-        for (const _again of [1, 2]) {
-          const text = answers.text(sample, { ip, text: formatAddress(ip), requestId: "id-1" }, at);
-          if (text !== plain) expect(text).toBe(plain);
-        }
-        list.clear();
-        list.add(formatAddress(ip));
-        const [listed] = answers.texts(sample, list, ["id-1"], at);
-        if (listed !== plain) expect(listed).toBe(plain);
-      }),
-      { seed: seed(4291), numRuns: runs(10_000, 300) },
-    );
-  });
 });
