@@ -11,11 +11,15 @@ test("the README's example prints what its comments say", async () => {
   const code = /```ts\n(.*?)```/s.exec(readFileSync(join(home, "README.md"), "utf8"))?.[1] ?? "";
   const expected = [...code.matchAll(/^console\.log.*; \/\/ (.*)$/gm)].map(([, printed]) => printed);
   await inFolder(async (folder) => {
-    const output = execFileSync(process.execPath, ["--conditions=source", "--input-type=module-typescript", "-e", code, "example", folder], {
-      cwd: home,
-      encoding: "utf8",
-      env: { PATH: process.env.PATH ?? "" },
-    });
+    const output = execFileSync(
+      process.execPath,
+      ["--conditions=source", "--input-type=module-typescript", "-e", code, "example", folder],
+      {
+        cwd: home,
+        encoding: "utf8",
+        env: { PATH: process.env.PATH ?? "" },
+      },
+    );
     expect(output.trimEnd().split("\n")).toEqual(expected);
   });
   expect(expected.length).toBeGreaterThan(3);
