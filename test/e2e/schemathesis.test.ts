@@ -46,6 +46,8 @@ async function findingsAt(url: string, secret: string, env: Readonly<Record<stri
 workers = 1
 color = false
 max-time = ${secondsMax}
+# A question about the past may wait for ten seconds, the default, before it is refused.
+request-timeout = 30
 hooks = ${JSON.stringify(join(import.meta.dirname, "../support/schemathesis-hooks.py"))}
 [output.truncation]
 enabled = false

@@ -1,4 +1,4 @@
-/** Files of trusted certificates, in addition to the public ones. */
+/** @netfacts/runtime/authorities: files of trusted certificates, in addition to the public ones. Loads nothing else. */
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";

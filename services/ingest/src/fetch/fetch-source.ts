@@ -8,7 +8,7 @@ import { readFile, utimes } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openContent } from "@netfacts/content";
 import { timestamp } from "@netfacts/contracts";
-import { authorityFault } from "@netfacts/runtime";
+import { authorityFault } from "@netfacts/runtime/authorities";
 import type { ProgressListener } from "../pipeline/progress.ts";
 import { type FetchSettings, locationsAt, type SourceConfig, shownUrl } from "../sources/index.ts";
 import { linkLocalRefusal, type Refusal, type Resolve, refusal, systemResolve } from "./address-guard.ts";
