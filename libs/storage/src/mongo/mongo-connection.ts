@@ -27,7 +27,7 @@ const serverSelectionTimeoutMs = 3_000;
  * `timeoutMS` has no effect since driver 7.8, and before 7.8 it could give one operation the reply of another (CVE-2026-119179). So each stage of an
  * operation has its limit here, and `within` limits their sum.
  */
-function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number, minPoolSize: number): MongoClientOptions {
+function clientOptions(appName: string, timeoutMs: number, patience: number, maxPoolSize: number, minPoolSize: number): MongoClientOptions {
   return {
     appName,
     // The driver would repeat a write whose reply was lost. Servers with sessions recognise the repetition; others would apply an $inc twice.
@@ -39,7 +39,7 @@ function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number, 
     maxPoolSize,
     minPoolSize,
     serverSelectionTimeoutMS: Math.min(timeoutMs, serverSelectionTimeoutMs),
-    connectTimeoutMS: connectTimeoutMs,
+    connectTimeoutMS: connectTimeoutMs * patience,
     socketTimeoutMS: timeoutMs,
     // A connection that died silently costs its next user a deadline, so idle ones are not used again.
     maxIdleTimeMS: maxIdleMs,
@@ -53,7 +53,7 @@ function clientOptions(appName: string, timeoutMs: number, maxPoolSize: number, 
 export class MongoConnection {
   /** The URI for messages, without secrets. */
   readonly shown: string;
-  /** Factor for the time limit of each operation. */
+  /** Factor for the time limits of each operation and heartbeat. */
   readonly patience: number;
   readonly #main: LastingClient;
   readonly #limits: LastingClient;
@@ -72,7 +72,7 @@ export class MongoConnection {
     this.patience = patience;
     this.#onInvalid = onInvalid;
     const make = (timeoutMs: number, maxPoolSize: number, minPoolSize: number) => () =>
-      makeClient(uri, shown, clientOptions(appName, timeoutMs * patience, maxPoolSize, minPoolSize));
+      makeClient(uri, shown, clientOptions(appName, timeoutMs * patience, patience, maxPoolSize, minPoolSize));
     this.#main = new LastingClient(make(operationTimeoutMs, 20, 1), database);
     // Two connections at least: the first request of a key after a quiet time asks for rate and month at once, and must not wait for a connection.
     this.#limits = new LastingClient(make(limitsTimeoutMs, 50, 2), database);
