@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { query, showQuery } from "../../router.ts";
 
 /** By the name in the query. Empty: everything, or what the page shows first. */
-export type Filters<Name extends string> = Readonly<Record<Name, string>>;
+type Filters<Name extends string> = Readonly<Record<Name, string>>;
 
 /** The filters in the query, and a function that changes some of them. */
 export function useFilters<const Name extends string>(
