@@ -20,6 +20,9 @@ import type { ClockDocument, WindowDocument } from "./mongo-schema.ts";
 /** Retries of a take that fits but met a duplicate key: another process created the counter or returned units meanwhile. */
 const retriesMax = 3;
 
+/** How long the counter of a month stays after it expired, because a clock may be a year ahead and be corrected later: 400 days, as usage. */
+const expiredMonthMs = 400 * 86_400_000;
+
 /** For reads: they change nothing that a majority must keep. */
 const unimportant = { writeConcern: { w: 1 } } as const;
 
@@ -81,7 +84,7 @@ export function mongoLimits(connection: MongoConnection): LimitRepository {
               {
                 $max: { [`fences.${owner}`]: number + 1 },
                 $currentDate: { at: true },
-                $setOnInsert: { leased: Long.fromNumber(0), expiresAt: new Date(window.expiresAt) },
+                $setOnInsert: { leased: Long.fromNumber(0), expiresAt: removalOf(window) },
               },
               { upsert: true, returnDocument: "after" },
             ),
@@ -128,7 +131,7 @@ async function takeOnce(
       {
         $inc: { leased: Long.fromNumber(units) },
         // A counter that a shorter window with the same start created must last as long as the longest window that it counts.
-        $max: { expiresAt: new Date(window.expiresAt) },
+        $max: { expiresAt: removalOf(window) },
         ...marking(mark),
       },
       { upsert: true, returnDocument: "after" },
@@ -151,14 +154,18 @@ async function readCounter(
   const found = await orAgain(() =>
     windows.findOneAndUpdate(
       { _id: idOf(window) },
-      { $currentDate: { at: true }, $setOnInsert: { leased: Long.fromNumber(0), expiresAt: new Date(window.expiresAt) } },
+      { $currentDate: { at: true }, $setOnInsert: { leased: Long.fromNumber(0), expiresAt: removalOf(window) } },
       { upsert: true, returnDocument: "after", ...unimportant },
     ),
   );
   const document = counters.checked(found as WindowDocument);
-  const { expiresAt } = document;
   const reading = toReading(document, owner);
-  return expiresAt.getTime() <= reading.at ? { leased: 0, at: reading.at } : reading;
+  return window.expiresAt <= reading.at ? { leased: 0, at: reading.at } : reading;
+}
+
+/** The time from which the server removes the counter. */
+function removalOf({ policy, expiresAt }: LimitWindow): Date {
+  return new Date(policy === "month" ? expiresAt + expiredMonthMs : expiresAt);
 }
 
 /** If two upserts create one document at the same time, one of them fails, and finds the document at its second attempt. */

@@ -24,6 +24,7 @@ export interface WindowDocument {
   _id: string;
   leased: Counter;
   at: Date;
+  /** From then on the server removes it. It may read as 0 before. */
   expiresAt: Date;
   /** By owner: the number of its last change that was done. */
   marks?: Record<string, number>;
