@@ -8,7 +8,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { endCluster } from "../test/cluster/support/running-cluster.ts";
 import { longVariable, quickVariable, seedVariable } from "../test/support/runs.ts";
@@ -16,10 +16,8 @@ import { type Count, countLine, countReport, failedLines, type JestReport, slowe
 
 const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
-/** One more than the smallest machine's processors, because files that start processes often wait. Tests of deadlines run alone. */
-const workers = 3;
-/** More than `workers`, because a file that starts no process waits for its own time-outs for more than half of its time. */
-const unitWorkers = 5;
+/** Most files at the same time. `test/support/start-gate.ts` lets more than three run only while processors are idle. Tests of deadlines run alone. */
+const workers = availableParallelism() + 3;
 /** Longest run of a suite, which ends a hanging one. On two idle processors it takes a third of this. */
 const minutesMax = 45;
 /** The same with all inputs of every property. */
@@ -37,7 +35,7 @@ interface Tier {
 }
 
 const unitTier: Tier = {
-  workers: unitWorkers,
+  workers,
   options: [`--filter=${join(import.meta.dirname, "../test/support/unit-files.js")}`],
   env: { [quickVariable]: "1" },
   minutesMax,

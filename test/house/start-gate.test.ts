@@ -1,0 +1,73 @@
+/** When test files may start. The machine is made up, and its time passes only when the gate sleeps. */
+
+import { expect, test } from "@jest/globals";
+import { alwaysFiles, type Machine, StartGate } from "../support/start-gate.ts";
+
+/** A machine with two processors, `busy` of which are at work. */
+class MadeUpMachine implements Machine {
+  busy = 2;
+  free = 16 * 2 ** 30;
+  #now = 0;
+  #idle = 0;
+
+  idleMs = (): number => this.#idle;
+  freeBytes = (): number => this.free;
+  nowMs = (): number => this.#now;
+  sleep = async (ms: number): Promise<void> => {
+    this.#now += ms;
+    this.#idle += ms * (2 - this.busy);
+    // Other tasks have their turn.
+    await new Promise(setImmediate);
+  };
+
+  /** Lets `seconds` pass. */
+  async pass(seconds: number): Promise<void> {
+    const until = this.#now + seconds * 1_000;
+    while (this.#now < until) await this.sleep(25);
+  }
+}
+
+/** Calls `enter` for so many files. @returns how many of them have started. */
+function enter(gate: StartGate, files: number): () => number {
+  let started = 0;
+  for (let file = 0; file < files; file++) gate.enter().then(() => started++);
+  return () => started;
+}
+
+test("a busy machine runs three files, and the next one starts when one of them ends", async () => {
+  const machine = new MadeUpMachine();
+  const gate = new StartGate(machine);
+  const started = enter(gate, 6);
+  await machine.pass(60);
+  expect(started()).toBe(alwaysFiles);
+  gate.leave();
+  await machine.pass(0.1);
+  expect(started()).toBe(alwaysFiles + 1);
+  await machine.pass(60);
+  expect(started()).toBe(alwaysFiles + 1);
+});
+
+test("while processors are idle, one more file starts in each window", async () => {
+  const machine = new MadeUpMachine();
+  machine.busy = 1;
+  const started = enter(new StartGate(machine), 6);
+  await machine.pass(1);
+  expect(started()).toBe(3);
+  await machine.pass(1);
+  expect(started()).toBe(4);
+  machine.busy = 2;
+  await machine.pass(60);
+  expect(started()).toBe(4);
+});
+
+test("no further file starts while memory is short", async () => {
+  const machine = new MadeUpMachine();
+  machine.busy = 0;
+  machine.free = 2 ** 30;
+  const started = enter(new StartGate(machine), 4);
+  await machine.pass(60);
+  expect(started()).toBe(3);
+  machine.free = 8 * 2 ** 30;
+  await machine.pass(3);
+  expect(started()).toBe(4);
+});

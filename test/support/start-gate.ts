@@ -1,0 +1,69 @@
+/** Decides when the next test file may start: at once while few run, and otherwise when processors and memory are free. */
+
+import { cpus } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Machine {
+  /** Time that the processors have been idle since they were started, their sum, in ms. */
+  idleMs(): number;
+  /** Memory that programs can still take, in bytes. */
+  freeBytes(): number;
+  /** A clock that only goes forward, in ms. */
+  nowMs(): number;
+  sleep(ms: number): Promise<unknown>;
+}
+
+/** Number of files that run whatever the machine does. */
+export const alwaysFiles = 3;
+/** The machine is watched for so long before one more file starts. The one that started before it is at work by then. */
+const windowMs = 1_500;
+/** Number of processors that must have been idle in this time. */
+const idleProcessors = 0.4;
+/** Memory that must be free. A file and its programs take about a third of it. */
+const bytesMin = 3 * 2 ** 30;
+const pollMs = 25;
+
+const thisMachine: Machine = {
+  idleMs: () => cpus().reduce((sum, { times }) => sum + times.idle, 0),
+  freeBytes: () => process.availableMemory(),
+  nowMs: () => performance.now(),
+  sleep,
+};
+
+export class StartGate {
+  readonly #machine: Machine;
+  #running = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(machine: Machine = thisMachine) {
+    this.#machine = machine;
+  }
+
+  /** Resolves when the caller's file may start, in the order of the calls. */
+  enter(): Promise<void> {
+    this.#last = this.#last.then(() => this.#mayStart());
+    return this.#last;
+  }
+
+  /** Must be called when a file has ended. */
+  leave(): void {
+    this.#running--;
+  }
+
+  async #mayStart(): Promise<void> {
+    while (this.#running >= alwaysFiles && !(await this.#isIdle()));
+    this.#running++;
+  }
+
+  /** Watches the machine for a window of time, which ends early when a file ends and its place is free at once. */
+  async #isIdle(): Promise<boolean> {
+    const { idleMs, freeBytes, nowMs, sleep } = this.#machine;
+    const from = nowMs();
+    const idleBefore = idleMs();
+    while (nowMs() - from < windowMs) {
+      await sleep(pollMs);
+      if (this.#running < alwaysFiles) return true;
+    }
+    return idleMs() - idleBefore >= idleProcessors * (nowMs() - from) && freeBytes() >= bytesMin;
+  }
+}
