@@ -92,7 +92,7 @@ export async function startPrometheus({ job, targets, rules, scrapeInterval }: P
       `--web.listen-address=127.0.0.1:${port}`,
       "--log.level=warn",
     ],
-    { cwd: folder, env: { PATH: process.env.PATH, GOMAXPROCS: "1", ...tool.env }, stdio: ["ignore", "ignore", "pipe"] },
+    { cwd: folder, env: { PATH: process.env.PATH, GOMAXPROCS: "1", GOGC: "400", ...tool.env }, stdio: ["ignore", "ignore", "pipe"] },
   );
   const ended = once(child, "close");
   let log = "";
