@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { request, until } from "../support/http.ts";
 import { endAll, netfactsJson, netfactsWith, removeFolders, startStandalone, temporaryFolder } from "../support/processes.ts";
+import { smallSources } from "../support/small-sources.ts";
 
 afterAll(async () => {
   await endAll();
@@ -16,7 +17,8 @@ const row = (ip: string, day: number) =>
 
 test("what is uploaded is answered, exported, and gone from every answer once it is deleted", async () => {
   const home = temporaryFolder();
-  const { url, key, out, stop } = await startStandalone(home, { OPERATOR_PORT: "0", OBSERVATIONS_INTERVAL_SECONDS: "1" });
+  const sources = smallSources(temporaryFolder(), "NL");
+  const { url, key, out, stop } = await startStandalone(home, { SOURCES: sources, OPERATOR_PORT: "0", OBSERVATIONS_INTERVAL_SECONDS: "1" });
   const operatorUrl = /^Operator API: (\S+)\/docs/m.exec(out())?.[1] ?? "";
   const { secret } = await netfactsJson<{ secret: string }>(home, "keys", "create", "--label", "operator", "--scopes", "admin", "--json");
   const path = `${operatorUrl}/admin/v1/ingest/observations`;
@@ -28,7 +30,7 @@ test("what is uploaded is answered, exported, and gone from every answer once it
   const upload = await request(`${path}?source=probes&upload=first`, sent);
   expect([upload.status, upload.json.rows, upload.json.offset]).toEqual([200, 3, body.length]);
   expect((await request(`${path}/uploads/first`, { key: secret })).json).toEqual(upload.json);
-  await until(async () => (await location())?.country === "NL", { timeoutMs: 60_000 });
+  await until(async () => (await location())?.country === "NL", { timeoutMs: 60_000, everyMs: 100 });
   expect(await location()).toMatchObject({ basis: "observation", city: "Amsterdam", observations: 3 });
 
   // A caller's key is no operator's, and a problem of ingest comes through the gateway as it is.
@@ -51,10 +53,10 @@ test("what is uploaded is answered, exported, and gone from every answer once it
   writeFileSync(file, row("11.22.33.44", 4));
   const imported = await netfactsWith(settings, home, "observations", "import", file, "--url", operatorUrl);
   expect([imported.code, imported.out]).toEqual([0, `${file}: 1 lines, 1 stored, 0 invalid\n`]);
-  await until(async () => (await location())?.observations === 4, { timeoutMs: 60_000 });
+  await until(async () => (await location())?.observations === 4, { timeoutMs: 60_000, everyMs: 100 });
   const deleted = await netfactsWith(settings, home, "observations", "delete", "--address", "11.22.33.44", "--url", operatorUrl);
   expect([deleted.code, deleted.out]).toEqual([0, "4 stored lines deleted\n"]);
   expect((await request(`${path}?address=11.22.33.44`, { key: secret })).text).toBe("");
-  await until(async () => (await location()) === null, { timeoutMs: 60_000 });
+  await until(async () => (await location()) === null, { timeoutMs: 60_000, everyMs: 100 });
   await stop();
 });

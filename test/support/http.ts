@@ -32,15 +32,20 @@ export async function request(url: string, { key, method = "GET", headers = {}, 
   };
 }
 
-/** Calls `wanted` every few ms until it is true. The limit only ends a hanging test. @returns ms since the call, or since `since`. */
+/**
+ * Calls `wanted` every few ms until it is true. The limit only ends a hanging test.
+ *
+ * @param everyMs  longer where each call makes several processes work, and a wait takes seconds.
+ * @returns ms since the call, or since `since`.
+ */
 export async function until(
   wanted: () => Promise<boolean> | boolean,
-  { timeoutMs = 120_000, since = performance.now() } = {},
+  { timeoutMs = 120_000, everyMs = 10, since = performance.now() } = {},
 ): Promise<number> {
   for (;;) {
     if (await wanted()) return performance.now() - since;
     if (performance.now() - since > timeoutMs) throw new Error(`not within ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
 
