@@ -25,7 +25,7 @@ let all: Distributed;
 beforeAll(async () => {
   dns = await startRecursiveDns();
   all = await startDistributed({
-    replicas: { "ip-routing": 2, "gateway-auth-quota": 2, ingest: 1 },
+    replicas: { ingest: 1 },
     settings: { RESOLVERS: dns.address, ...resolverSettings, FAILED_KEYS_MAX: "1000000", KEY_TRIES_MAX: "1000000" },
   });
 });
