@@ -9,8 +9,7 @@ import { freePorts } from "./free-ports.ts";
 import { type Mongodb, startMongodb } from "./mongodb.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
 import { accessOf, natsUsersConfig, testUser } from "./nats-users.ts";
-import { publishSnapshot, type SnapshotOrigin } from "./publish-snapshot.ts";
-import { sampleFolder } from "./sample-snapshot.ts";
+import type { SnapshotOrigin } from "./publish-snapshot.ts";
 import { type ServiceName, type ServicePorts, ServiceProcess } from "./service-process.ts";
 
 export type { ServiceName, ServiceProcess } from "./service-process.ts";
@@ -143,10 +142,12 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   });
   const processes = await placeProcesses(options, envOf, onOutput);
   // Publish while the services start.
-  const publish = (origin: SnapshotOrigin) => publishSnapshot(natsUrl, bucket, origin);
+  // `make dev` publishes nothing itself, and starts without the modules that can.
+  const publish = async (origin: SnapshotOrigin) => (await import("./publish-snapshot.ts")).publishSnapshot(natsUrl, bucket, origin);
   undo.push(() => endProcesses(processes));
   for (const process of processes) process.launch();
   if (snapshot === undefined) {
+    const { sampleFolder } = await import("./sample-snapshot.ts");
     await publish(await sampleFolder(join(folder, "samples")));
   } else if (snapshot !== null && snapshot !== "by-ingest") {
     await publish(snapshot);
