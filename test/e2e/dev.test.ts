@@ -7,7 +7,6 @@ import { type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeEach, expect, test } from "@jest/globals";
-import { compileCache } from "../support/compile-cache.ts";
 import { until } from "../support/http.ts";
 import { removeFolders, temporaryFolder } from "../support/processes.ts";
 import { smallSources } from "../support/small-sources.ts";
@@ -34,9 +33,8 @@ afterAll(removeFolders);
 
 function start(settings: Readonly<Record<string, string>> = {}): void {
   const args = ["--conditions=source", join(root, "scripts/dev.ts")];
-  const { PATH, HOME, XDG_CACHE_HOME } = process.env;
+  const { PATH, HOME, XDG_CACHE_HOME, NODE_COMPILE_CACHE } = process.env;
   const env = {
-    ...compileCache,
     PATH,
     HOME,
     NODE_NO_WARNINGS: "1",
@@ -44,6 +42,8 @@ function start(settings: Readonly<Record<string, string>> = {}): void {
     // Beside whatever runs on this machine.
     DEV_PORT: "0",
     ...(XDG_CACHE_HOME !== undefined && { XDG_CACHE_HOME }),
+    // What make keeps of the sources from one start to the next.
+    ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
     ...settings,
   };
   dev = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], env });
