@@ -130,7 +130,7 @@ describe("the address of a client", () => {
   test("is what failed keys are counted for: another client of the same nginx is not refused", async () => {
     const wrongKey = () => generateKeyText("live").text;
     const tried = async () => (await ask(nginx, path, { key: wrongKey(), from: alice })).status;
-    await until(async () => (await tried()) === 429);
+    await until(async () => (await tried()) === 429, { pauseMsMax: 10 });
     expect((await ask(nginx, path, { key: wrongKey(), from: bob })).status).toBe(401);
   });
 });

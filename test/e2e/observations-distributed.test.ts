@@ -9,7 +9,7 @@ import { request, until } from "../support/http.ts";
 import { endAll, netfactsJsonWith, removeFolders, temporaryFolder } from "../support/processes.ts";
 import { smallSources } from "../support/small-sources.ts";
 
-const patient = { timeoutMs: 60_000, everyMs: 100 };
+const patient = { timeoutMs: 60_000 };
 const path = "/admin/v1/ingest/observations";
 let all: Distributed;
 let adminKey: string;

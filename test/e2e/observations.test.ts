@@ -30,7 +30,7 @@ test("what is uploaded is answered, exported, and gone from every answer once it
   const upload = await request(`${path}?source=probes&upload=first`, sent);
   expect([upload.status, upload.json.rows, upload.json.offset]).toEqual([200, 3, body.length]);
   expect((await request(`${path}/uploads/first`, { key: secret })).json).toEqual(upload.json);
-  await until(async () => (await location())?.country === "NL", { timeoutMs: 60_000, everyMs: 100 });
+  await until(async () => (await location())?.country === "NL", { timeoutMs: 60_000 });
   expect(await location()).toMatchObject({ basis: "observation", city: "Amsterdam", observations: 3 });
 
   // A caller's key is no operator's, and a problem of ingest comes through the gateway as it is.
@@ -53,10 +53,10 @@ test("what is uploaded is answered, exported, and gone from every answer once it
   writeFileSync(file, row("11.22.33.44", 4));
   const imported = await netfactsWith(settings, home, "observations", "import", file, "--url", operatorUrl);
   expect([imported.code, imported.out]).toEqual([0, `${file}: 1 lines, 1 stored, 0 invalid\n`]);
-  await until(async () => (await location())?.observations === 4, { timeoutMs: 60_000, everyMs: 100 });
+  await until(async () => (await location())?.observations === 4, { timeoutMs: 60_000 });
   const deleted = await netfactsWith(settings, home, "observations", "delete", "--address", "11.22.33.44", "--url", operatorUrl);
   expect([deleted.code, deleted.out]).toEqual([0, "4 stored lines deleted\n"]);
   expect((await request(`${path}?address=11.22.33.44`, { key: secret })).text).toBe("");
-  await until(async () => (await location()) === null, { timeoutMs: 60_000, everyMs: 100 });
+  await until(async () => (await location()) === null, { timeoutMs: 60_000 });
   await stop();
 });

@@ -1,5 +1,7 @@
 /** Requests of a caller over HTTP, and waits for conditions. */
 
+import { setTimeout as sleep } from "node:timers/promises";
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -32,20 +34,26 @@ export async function request(url: string, { key, method = "GET", headers = {}, 
   };
 }
 
+/** Part of the time waited so far that passes until the next look: what takes long is looked at less often, and is seen at most so much later. */
+const pausePart = 1 / 20;
+const pauseMsMin = 10;
+
 /**
- * Calls `wanted` every few ms until it is true. The limit only ends a hanging test.
+ * Calls `wanted` until it is true, at first every few ms, after two seconds ten times a second. The limit only ends a hanging test.
  *
- * @param everyMs  longer where each call makes several processes work, and a wait takes seconds.
+ * @param pauseMsMax  10 where each look counts: of what must not be seen, or of what is used up by it.
  * @returns ms since the call, or since `since`.
  */
 export async function until(
   wanted: () => Promise<boolean> | boolean,
-  { timeoutMs = 120_000, everyMs = 10, since = performance.now() } = {},
+  { timeoutMs = 120_000, since = performance.now(), pauseMsMax = 100 } = {},
 ): Promise<number> {
+  const begun = performance.now();
   for (;;) {
     if (await wanted()) return performance.now() - since;
     if (performance.now() - since > timeoutMs) throw new Error(`not within ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    const waitedMs = performance.now() - begun;
+    await sleep(Math.min(Math.max(pauseMsMin, waitedMs * pausePart), pauseMsMax));
   }
 }
 

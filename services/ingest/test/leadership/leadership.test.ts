@@ -166,7 +166,7 @@ test("a leader that cannot renew leads no more before another can", async () => 
       overlapped ||= first.leadership.term !== null && second.leadership.term !== null;
       return second.leadership.term !== null;
     },
-    { timeoutMs: 3 * ttlMs },
+    { timeoutMs: 3 * ttlMs, pauseMsMax: 10 },
   );
   expect(overlapped).toBe(false);
   expect(first.terms[0]?.signal.aborted).toBe(true);
