@@ -4,7 +4,6 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compileCache } from "./compile-cache.ts";
 import { freePorts } from "./free-ports.ts";
 import { type Mongodb, startMongodb } from "./mongodb.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
@@ -123,7 +122,6 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   const routed = (await route?.({ natsUrl: nats.url, mongoUrl })) ?? { natsUrl: nats.url, mongoUrl };
 
   const common = {
-    ...compileCache,
     NATS_URL: routed.natsUrl,
     MONGODB_URI: routed.mongoUrl,
     SNAPSHOT_BUCKET: bucket,

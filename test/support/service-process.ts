@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { compileCache } from "./compile-cache.ts";
 import { forTests } from "./for-tests.ts";
 import { programArgs } from "./programs.ts";
 
@@ -100,7 +101,7 @@ export class ServiceProcess {
     const child = spawn(process.execPath, programArgs(service), {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
-      env: { NODE_NO_WARNINGS: "1", PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...env },
+      env: { NODE_NO_WARNINGS: "1", PATH: process.env.PATH, HOME: process.env.HOME, ...compileCache, ...own, ...env },
     });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) {
