@@ -1,8 +1,9 @@
-/** Each service is killed and started again under load: answers are right or documented problems, and all is well again by itself. */
+/** Each service and nats-server are killed and started again under load: answers are right or documented problems, and all is well again by itself. */
 
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { ProblemCode } from "@netfacts/contracts";
 import type { ServiceName } from "../support/distributed.ts";
+import type { Fault } from "./fault-load.ts";
 import { expectMet, type FaultyWorld, startFaultyWorld } from "./faulty-world.ts";
 
 let world: FaultyWorld;
@@ -33,7 +34,34 @@ test.each<{ service: ServiceName; problems: readonly ProblemCode[]; cuts?: boole
   expectMet(await world.load.meet(killed(service, more)));
 });
 
+const problems: readonly ProblemCode[] = ["upstream_unavailable", "upstream_timeout", "temporarily_overloaded"];
+const faultsOfNats: readonly Fault[] = [
+  {
+    name: "nats-server stopped and restarted",
+    problems,
+    make: () => world.distributed.nats.stop(),
+    mend: () => world.distributed.restartNats(),
+  },
+  {
+    name: "nats-server killed (kill -9) and restarted",
+    problems,
+    make: () => world.distributed.nats.kill(),
+    mend: () => world.distributed.restartNats(),
+  },
+  {
+    name: "nats-server frozen and thawed",
+    problems,
+    lastsMs: 3_000,
+    make: () => world.distributed.nats.freeze(),
+    mend: () => world.distributed.nats.thaw(),
+  },
+];
+
+test.each(faultsOfNats)("$name: right answers or documented problems, and well again by itself", async (fault) => {
+  expectMet(await world.load.meet(fault));
+});
+
 test("nothing was wrong, hung or over-admitted", async () => {
   await world.settle();
-  expect(world.load.tallies).toHaveLength(6);
+  expect(world.load.tallies).toHaveLength(1 + 5 + faultsOfNats.length);
 });

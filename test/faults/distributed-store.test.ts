@@ -1,4 +1,7 @@
-/** MongoDB under load: its server stops, freezes and is killed, its connections are cut, delayed and half-closed; no acknowledged key is lost. */
+/**
+ * MongoDB and connections under load: its server stops, freezes and is killed; connections to it and to NATS are cut, delayed and half-closed. No
+ * acknowledged key is lost.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
@@ -18,7 +21,7 @@ let creation: Promise<void> = Promise.resolve();
 
 beforeAll(async () => {
   world = await startFaultyWorld({
-    replicas: { "gateway-auth-quota": 2, "ip-routing": 1, "asn-prefix": 1, "rdns-resolver": 1 },
+    replicas: { "gateway-auth-quota": 2, "ip-routing": 2, "asn-prefix": 1, "rdns-resolver": 1 },
     durable: true,
   });
   creation = createKeys();
@@ -46,6 +49,7 @@ async function createKeys(): Promise<void> {
 const problems: readonly ProblemCode[] = ["limits_unavailable", "upstream_unavailable"];
 /** Longer than leases last: no new one is to be had. */
 const away = { problems, lastsMs: 3_000, meets: problems };
+const withoutNats: readonly ProblemCode[] = ["upstream_unavailable", "upstream_timeout", "temporarily_overloaded"];
 const faults: readonly Fault[] = [
   {
     name: "MongoDB's server stopped and restarted",
@@ -68,6 +72,20 @@ const faults: readonly Fault[] = [
   { name: "connections to MongoDB cut and refused", ...away, make: () => world.mongo.cut(), mend: () => world.mongo.restore() },
   { name: "connections to MongoDB delayed by 150 ms", problems, make: () => world.mongo.delay(150), mend: () => world.mongo.restore() },
   { name: "connections to MongoDB half-closed", problems, lastsMs: 500, make: () => world.mongo.halfClose(), mend: () => undefined },
+  { name: "connections to NATS cut and refused", problems: withoutNats, make: () => world.nats.cut(), mend: () => world.nats.restore() },
+  {
+    name: "connections to NATS delayed by 150 ms",
+    problems: withoutNats,
+    make: () => world.nats.delay(150),
+    mend: () => world.nats.restore(),
+  },
+  {
+    name: "connections to NATS half-closed",
+    problems: withoutNats,
+    lastsMs: 500,
+    make: () => world.nats.halfClose(),
+    mend: () => undefined,
+  },
 ];
 
 test.each(faults)("$name: right answers or documented problems, and well again by itself", async (fault) => {

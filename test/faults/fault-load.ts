@@ -4,6 +4,7 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:ht
 import { setTimeout as sleep } from "node:timers/promises";
 import { errors, type ProblemCode } from "@netfacts/contracts";
 import { WorldOracle, worldQuestions } from "../load/worlds.ts";
+import { isLong } from "../support/runs.ts";
 
 /** Settings of gateways that make `hungMs` hold, and let them read keys and limits often enough for a fault of the store to be met. */
 export const faultSettings = {
@@ -14,7 +15,7 @@ export const faultSettings = {
 };
 /** Reading the key (1 s), a lease (250 ms) and the budget of the lookup (2 s); the rest is for a busy machine. */
 const hungMs = 10_000;
-const requestsPerSecond = 200;
+export const requestsPerSecond = isLong ? 200 : 100;
 /** The longest that a fault lasts until it is met: a slow machine asks less often, and so uses up later what was leased, at its window's end at the latest. */
 const meetMsMax = 65_000;
 /** More requests than this must meet a fault: a machine that stalls sends few in a second. */

@@ -12,12 +12,12 @@ import { madeWorld, worldQuestions } from "../load/worlds.ts";
 import { type Distributed, type DistributedOptions, startDistributed } from "../support/distributed.ts";
 import { removeFolders, temporaryFolder } from "../support/processes.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
-import { FaultLoad, type FaultTally, faultSettings, meetRequestsMin } from "./fault-load.ts";
+import { FaultLoad, type FaultTally, faultSettings, meetRequestsMin, requestsPerSecond } from "./fault-load.ts";
 
 /** Of the key whose month ends. */
-const monthLimit = 1_500;
+const monthLimit = 7.5 * requestsPerSecond;
 /** Above what is asked, and so low that the blocks of leases last for 1.4 s of it at most: a store that is away is met. */
-const rate = { limit: 30_000, windowSeconds: 60 };
+const rate = { limit: 150 * requestsPerSecond, windowSeconds: 60 };
 
 export interface FaultyWorld {
   readonly distributed: Distributed;
