@@ -4,6 +4,7 @@ import { type ChildProcess, execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { compileCache } from "../support/compile-cache.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
 
@@ -58,7 +59,7 @@ export class PlantedSuite {
     started: (run: ChildProcess) => void = () => undefined,
     more: Readonly<Record<string, string>> = {},
   ): Promise<PlantedRun> {
-    const env = { PATH: process.env.PATH, HOME: this.root, TEST_ROOT: this.root, ...more };
+    const env = { PATH: process.env.PATH, HOME: this.root, TEST_ROOT: this.root, ...compileCache, ...more };
     return new Promise((resolve) => {
       const child = execFile(process.execPath, [join(repository, "scripts/test.ts"), ...options], { env }, (error, stdout, report) => {
         resolve({ line: stdout.trimEnd().split("\n").at(-1), status: error?.code ?? 0, out: stdout, report });
