@@ -7,10 +7,10 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { request, until } from "../support/http.ts";
+import { madeOrigin } from "../support/made-origin.ts";
 import { accessOf } from "../support/nats-users.ts";
 import { endAll, netfactsJsonWith, removeFolders, temporaryFolder } from "../support/processes.ts";
 import { programArgs } from "../support/programs.ts";
-import { sampleFolder } from "../support/sample-snapshot.ts";
 import { smallSources } from "../support/small-sources.ts";
 
 const files = resolve(import.meta.dirname, "../../charts/netfacts/files");
@@ -132,7 +132,7 @@ test("a gateway's pod makes a key, as the chart's notes say, and writes nothing 
 
 test("the question of `helm test` fails without a route, is answered with one, and leaves no key that works", async () => {
   expect(await ask()).toEqual({ status: 1, text: expect.stringContaining("193.0.6.139 has no route in these data: set test.ip") });
-  await all.publish(await sampleFolder(join(folder, "samples")));
+  await all.publish(await madeOrigin(join(folder, "origin")));
   // Pods go over to it a moment after it was published.
   await until(async () => Boolean((await request(`${all.gateways[0]?.url}/api/v1/status`)).json.sections?.routes), { timeoutMs: 60_000 });
   expect(await ask()).toEqual({ status: 0, text: "193.0.6.139 is in 193.0.0.0/21\n" });

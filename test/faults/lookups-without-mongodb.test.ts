@@ -6,18 +6,24 @@ import { encodeQuery, wholeRecord } from "@netfacts/contracts";
 import type { Messaging } from "@netfacts/messaging";
 import { createNatsMessaging } from "@netfacts/messaging/nats";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
+import { madeOrigin } from "../support/made-origin.ts";
+import { removeFolders, temporaryFolder } from "../support/processes.ts";
 
 let distributed: Distributed;
 let messaging: Messaging;
 
 beforeAll(async () => {
-  distributed = await startDistributed({ replicas: { "gateway-auth-quota": 0, "rdns-resolver": 0 } });
+  distributed = await startDistributed({
+    replicas: { "gateway-auth-quota": 0, "rdns-resolver": 0 },
+    snapshot: await madeOrigin(temporaryFolder()),
+  });
   messaging = await createNatsMessaging({ servers: distributed.natsUrl, name: "gateway-auth-quota", onError: () => undefined });
   await distributed.mongo.halt();
 });
 afterAll(async () => {
   await messaging?.close();
   await distributed?.stop();
+  removeFolders();
 });
 
 const ip = parseAddress("193.0.6.139");

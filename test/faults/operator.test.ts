@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { type Answer, request, until } from "../support/http.ts";
+import { madeOrigin } from "../support/made-origin.ts";
 import { endAll, netfactsJsonWith, removeFolders, temporaryFolder } from "../support/processes.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -16,6 +17,7 @@ beforeAll(async () => {
   all = await startDistributed({
     replicas: { "gateway-auth-quota": 2, "ip-routing": 1, "asn-prefix": 0, "rdns-resolver": 0 },
     settings: { LOG_LEVEL: "warn" },
+    snapshot: await madeOrigin(temporaryFolder()),
     async route({ natsUrl, mongoUrl }) {
       const { origin, pathname } = new URL(mongoUrl.replace("mongodb:", "http:"));
       mongo = await startTcpProxy(origin.replace("http:", "mongodb:"));

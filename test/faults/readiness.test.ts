@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { until } from "../support/http.ts";
+import { madeOrigin } from "../support/made-origin.ts";
 import { startNatsServer } from "../support/nats-server.ts";
 import { removeFolders, temporaryFolder } from "../support/processes.ts";
-import { sampleFolder } from "../support/sample-snapshot.ts";
 import { type ServiceName, ServiceProcess } from "../support/service-process.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -71,7 +71,7 @@ test("a gateway is not ready while no pod has data", async () => {
   const [pod] = distributed.services["ip-routing"];
   await until(async () => /^not ready\nno snapshot yet: /.test((await readiness(pod)).text));
   expect([await metric("netfacts_ready"), await metric("netfacts_ready", pod)]).toEqual(["0", "0"]);
-  await distributed.publish(await sampleFolder(`${temporaryFolder()}/samples`));
+  await distributed.publish(await madeOrigin(temporaryFolder()));
   await untilStatus(200);
 });
 

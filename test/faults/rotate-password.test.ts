@@ -7,6 +7,7 @@ import { afterAll, expect, test } from "@jest/globals";
 import type { NatsUser } from "../../libs/messaging/src/nats/rights.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { request, until } from "../support/http.ts";
+import { madeOrigin } from "../support/made-origin.ts";
 import { natsUsersConfig } from "../support/nats-users.ts";
 import { endAll, netfactsJsonWith, removeFolders, temporaryFolder } from "../support/processes.ts";
 
@@ -28,6 +29,7 @@ test("services take new passwords without a restart; a request that fails meanwh
     replicas: { "gateway-auth-quota": 1, "ip-routing": 1, "asn-prefix": 0, "rdns-resolver": 0 },
     // A store that others keep busy, and a busy machine, make no request fail: only the passwords could.
     settings: { LIMITS_DEBT_MAX: "100000", SHED_LOOP_DELAY_MS: "0" },
+    snapshot: await madeOrigin(temporaryFolder()),
     settingsOf: (service) => ({ NATS_PASSWORD: "", NATS_PASSWORD_FILE: fileOf(service) }),
   });
   const pids = all.processes.map(({ pid }) => pid);
