@@ -1,14 +1,16 @@
 /** NATS, MongoDB and ingest lost with their files: what a new installation has that is given the two backups of `docs/operations/backup.md`. */
 
-import { cpSync, mkdirSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { createKey } from "@netfacts/keys";
+import { allSources, delegatedFile, namesFile, ribFile, vrpFile } from "../../services/ingest/test/support/made-files.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { type Answer, request, until } from "../support/http.ts";
 import { endAll, netfactsJsonWith, netfactsWith, removeFolders, temporaryFolder } from "../support/processes.ts";
 import { smallSources } from "../support/small-sources.ts";
+import { inStore, keptInStore } from "./kept-in-store.ts";
 
-const samples = resolve(import.meta.dirname, "../../samples/sources.yaml");
 const patient = { timeoutMs: 60_000 };
 
 let home: string;
@@ -52,11 +54,10 @@ async function end(): Promise<void> {
   running = null;
 }
 
-const ask = ({ gateways }: Distributed, key: string): Promise<Answer> => request(`${gateways[0]?.url}/api/v1/ip/193.0.6.139`, { key });
+const ask = ({ gateways }: Distributed, key: string): Promise<Answer> => request(`${gateways[0]?.url}/api/v1/ip/11.0.0.1`, { key });
 
-async function shown(env: Readonly<Record<string, string>>, ...args: string[]): Promise<object> {
-  return await netfactsJsonWith<object>(env, home, ...args);
-}
+const info = ({ env, nats }: Distributed) =>
+  netfactsJsonWith<{ ingest_objects: object }>(env, home, "snapshot", "info", "--nats", nats.url);
 
 async function done(env: Readonly<Record<string, string>>, ...args: string[]): Promise<void> {
   expect(await netfactsWith(env, home, ...args)).toMatchObject({ code: 0 });
@@ -74,24 +75,26 @@ async function answered(installation: Awaited<ReturnType<typeof install>>, secre
 
 test("an installation that lost everything but its two backups has its keys, usage, audit, snapshot and history again", async () => {
   const state = join(home, "state");
-  const first = await install({ sources: samples, state });
-  const create = (label: string) =>
-    netfactsJsonWith<{ id: string; secret: string }>(first.env, home, "keys", "create", "--label", label, "--scopes", "ip");
-  const [caller, gone] = [await create("caller"), await create("gone")];
-  await done(first.env, "keys", "revoke", gone.id);
+  const first = await install({ sources: madeSources(join(home, "sources")), state });
+  const [caller, gone] = await inStore(first.mongoUrl, async (store) => [
+    await createKey(store, { label: "caller", scopes: ["ip"] }),
+    await createKey(store, { label: "gone", scopes: ["ip"] }),
+  ]);
+  if (caller === undefined || gone === undefined) throw new Error("no keys");
+  await done(first.env, "keys", "revoke", gone.key.id);
   const answer = await answered(first, caller.secret);
-  const usage = ["usage", "--by", "key,day,route_class"];
-  await until(async () => JSON.stringify(await shown(first.env, ...usage)).includes(caller.id), patient);
-  const info = await shown(first.env, "snapshot", "info", "--nats", first.nats.url);
-  expect(Object.keys((info as { ingest_objects: object }).ingest_objects)).toContain("history/sample");
-  const copied = () => netfactsWith({}, home, "snapshot", "verify", "--snapshot", join(state, "serving"));
-  await until(async () => (await copied()).code === 0, patient);
+  await until(async () => (await keptInStore(first.mongoUrl)).usage.some(({ keyId }) => keyId === caller.key.id), patient);
+  const snapshot = await info(first);
+  expect(Object.keys(snapshot.ingest_objects)).toContain("history");
+  await until(() => existsSync(join(state, "serving", "current")), patient);
+  await done({}, "snapshot", "verify", "--snapshot", join(state, "serving"));
 
   const backups = join(home, "backups");
   mkdirSync(backups);
   const database = join(backups, "netfacts.ndjson");
   await first.kill("gateway-auth-quota", 0, "SIGTERM");
-  const before = await Promise.all([shown(first.env, ...usage), shown(first.env, "audit"), shown(first.env, "keys", "list")]);
+  const before = await keptInStore(first.mongoUrl);
+  expect(before.audit.map(({ action }) => action)).toContain("key.revoke");
   await done(first.env, "backup", database);
   cpSync(join(state, "serving"), join(backups, "serving"), { recursive: true });
   await end();
@@ -101,15 +104,24 @@ test("an installation that lost everything but its two backups has its keys, usa
   cpSync(join(backups, "serving"), join(stateAfter, "serving"), { recursive: true });
   const second = await install({
     // An import of these would give another answer.
-    sources: smallSources(join(home, "sources"), "DE"),
+    sources: smallSources(join(home, "other-sources"), "DE"),
     state: stateAfter,
     async prepare(mongoUrl) {
       await done({ MONGODB_URI: mongoUrl }, "restore", database);
     },
   });
-  expect(await shown(second.env, "snapshot", "info", "--nats", second.nats.url)).toEqual(info);
-  const after = await Promise.all([shown(second.env, ...usage), shown(second.env, "audit"), shown(second.env, "keys", "list")]);
-  expect(after).toEqual(before);
+  expect(await info(second)).toEqual(snapshot);
+  expect(await keptInStore(second.mongoUrl)).toEqual(before);
   expect((await answered(second, caller.secret)).headers.get("etag")).toBe(answer.headers.get("etag"));
   expect((await ask(second, gone.secret)).json.code).toBe("revoked_api_key");
 });
+
+/** One small file of each section, with the route of the address that is asked for. @returns the path of the sources.yaml. */
+function madeSources(folder: string): string {
+  mkdirSync(folder);
+  const files = { rib: ribFile(), ripe: delegatedFile(), vrps: vrpFile(), names: namesFile() };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  const path = join(folder, "sources.yaml");
+  writeFileSync(path, allSources);
+  return path;
+}
