@@ -101,6 +101,8 @@ export interface WorldAnswer {
 export class WorldOracle {
   readonly #expected = new Map<string, Map<WorldQuestion, { readonly text: string; readonly sections: string }>>();
   readonly #ids = new Map<string, string>();
+  /** By the question and the text: most answers under load are equal to an earlier one. */
+  readonly #judged = new Map<WorldQuestion, Map<string, Verdict>>();
 
   /** @param worlds  numbers of those that may answer. */
   constructor(worlds: readonly number[]) {
@@ -118,17 +120,27 @@ export class WorldOracle {
 
   /** What is wrong with the answer; null: it is wholly of the world that it names. */
   fault({ question, body, snapshotId, pinned }: WorldAnswer): string | null {
-    const { meta, ...record } = JSON.parse(typeof body === "string" ? body : Buffer.from(body).toString()) as WorldRecord;
-    const told = [...new Set(Object.values(meta.data).map(({ version }) => version))];
-    const [world] = told;
-    const expected = world === undefined ? undefined : this.#expected.get(world)?.get(question);
-    if (world === undefined || expected === undefined || told.length > 1)
-      return `${question.path}: meta names ${told.join(" and ") || "nothing"}`;
-    if (Object.keys(meta.data).join() !== expected.sections) return `${question.path}: meta lacks sections of ${world}`;
-    if (JSON.stringify(record) !== expected.text) return `${question.path}: meta names ${world}, and the record is not of it`;
+    const text = typeof body === "string" ? body : Buffer.from(body).toString();
+    const judged = this.#judged.get(question) ?? new Map<string, Verdict>();
+    this.#judged.set(question, judged);
+    const verdict = judged.get(text) ?? this.#judge(question, text);
+    judged.set(text, verdict);
+    const { fault, world } = verdict;
+    if (fault !== null) return fault;
     if (snapshotId !== null && snapshotId !== this.#ids.get(world)) return `${question.path}: ${world} answered as ${snapshotId}`;
     if (pinned !== null && pinned !== this.#ids.get(world)) return `${question.path}: ${world} answered where ${pinned} was asked for`;
     return null;
+  }
+
+  #judge(question: WorldQuestion, text: string): Verdict {
+    const { meta, ...record } = JSON.parse(text) as WorldRecord;
+    const told = [...new Set(Object.values(meta.data).map(({ version }) => version))];
+    const [world = ""] = told;
+    const is = (fault: string | null): Verdict => ({ fault: fault === null ? null : `${question.path}: ${fault}`, world });
+    const expected = this.#expected.get(world)?.get(question);
+    if (expected === undefined || told.length > 1) return is(`meta names ${told.join(" and ") || "nothing"}`);
+    if (Object.keys(meta.data).join() !== expected.sections) return is(`meta lacks sections of ${world}`);
+    return is(JSON.stringify(record) === expected.text ? null : `meta names ${world}, and the record is not of it`);
   }
 
   /** The world that an answer's `meta` names. */
@@ -136,6 +148,11 @@ export class WorldOracle {
     const { meta } = JSON.parse(typeof body === "string" ? body : Buffer.from(body).toString()) as WorldRecord;
     return Object.values(meta.data)[0]?.version ?? "none";
   }
+}
+
+interface Verdict {
+  readonly fault: string | null;
+  readonly world: string;
 }
 
 interface WorldRecord {
