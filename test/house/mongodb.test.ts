@@ -5,41 +5,33 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { MongoClient } from "mongodb";
 import { type Mongodb, startMongodb } from "../support/mongodb.ts";
 import { mongoJavaServerVersion } from "../support/mongodb-java.ts";
 import { isListening, removeFolders, temporaryFolder } from "../support/processes.ts";
 
-const started: Mongodb[] = [];
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((server) => server.stop()));
+/** Of all tests that do not end it; the last of them does. */
+let server: Mongodb;
+beforeAll(async () => {
+  server = await startMongodb({ own: true });
 });
-afterAll(removeFolders);
-
-async function start(): Promise<Mongodb> {
-  const server = await startMongodb({ own: true });
-  started.push(server);
-  return server;
-}
+afterAll(async () => {
+  await server?.stop();
+  removeFolders();
+});
 
 function portOf({ url }: Pick<Mongodb, "url">): number {
   return Number(new URL(url).port);
 }
 
-test("listens on loopback under its own process number until it is stopped", async () => {
-  const server = await start();
-  const pid = server.pid ?? -1;
-  expect(process.kill(pid, 0)).toBe(true);
+test("listens on loopback under its own process number", async () => {
+  expect(process.kill(server.pid ?? -1, 0)).toBe(true);
   expect(await isListening(portOf(server))).toBe(true);
-  await server.stop();
-  expect(await isListening(portOf(server))).toBe(false);
-  expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });
 
 test("a reply is what its own change made, whatever others change at the same time", async () => {
-  const { url } = await start();
-  const clients = await Promise.all(Array.from({ length: 4 }, () => MongoClient.connect(url)));
+  const clients = await Promise.all(Array.from({ length: 4 }, () => MongoClient.connect(server.url)));
   try {
     // One round in five gave a version twice.
     for (let round = 0; round < 200; round++) {
@@ -55,25 +47,24 @@ test("a reply is what its own change made, whatever others change at the same ti
   }
 });
 
+test("says why it does not start", async () => {
+  const second = startMongodb({ own: true, port: portOf(server) });
+  await expect(second).rejects.toThrow(/ended at its start/);
+});
+
 test("comes back on its port after kill -9", async () => {
-  const server = await start();
   await server.kill();
   expect(await isListening(portOf(server))).toBe(false);
   await server.restart();
   expect(await isListening(portOf(server))).toBe(true);
 });
 
-test("stops while it is frozen", async () => {
-  const server = await start();
+test("ends when it is stopped, also while it is frozen", async () => {
+  const pid = server.pid ?? -1;
   server.freeze();
   await server.stop();
   expect(await isListening(portOf(server))).toBe(false);
-});
-
-test("says why it does not start", async () => {
-  const server = await start();
-  const second = startMongodb({ own: true, port: portOf(server) });
-  await expect(second).rejects.toThrow(/ended at its start/);
+  expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });
 
 test("ends when the process that started it is gone", async () => {
