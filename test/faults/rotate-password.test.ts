@@ -48,7 +48,7 @@ test("services take new passwords without a restart; a request that fails meanwh
     while (loading) {
       const status = await ask();
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      await sleep(5);
+      await sleep(15);
     }
   })();
   for (const user of rotated) writeFileSync(fileOf(user), `next-of-${user}`);
