@@ -18,9 +18,9 @@ import { isLong } from "../support/runs.ts";
 import { sendPipelined } from "./pipelined-requests.ts";
 import { madeWorld, worldQuestions } from "./worlds.ts";
 
-const monthLimit = isLong ? 20_000 : 10_000;
+const monthLimit = isLong ? 20_000 : 5_000;
 /** A slow machine may be told fewer: those beyond the limit only need to be refused. */
-const requests = Number(process.env.NETFACTS_LOAD_REQUESTS ?? (isLong ? 100_000 : 14_000));
+const requests = Number(process.env.NETFACTS_LOAD_REQUESTS ?? (isLong ? 100_000 : 7_500));
 const rate = { limit: 1_000_000, windowSeconds: 60 };
 const gateways = 4;
 const connections = 2;
