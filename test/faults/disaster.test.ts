@@ -4,12 +4,13 @@ import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { createKey } from "@netfacts/keys";
+import type { Store } from "@netfacts/storage";
 import { allSources, delegatedFile, namesFile, ribFile, vrpFile } from "../../services/ingest/test/support/made-files.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { type Answer, request, until } from "../support/http.ts";
 import { endAll, netfactsJsonWith, netfactsWith, removeFolders, temporaryFolder } from "../support/processes.ts";
 import { smallSources } from "../support/small-sources.ts";
-import { inStore, keptInStore } from "./kept-in-store.ts";
+import { allDays, inStore, keptInStore } from "./kept-in-store.ts";
 
 const patient = { timeoutMs: 60_000 };
 
@@ -83,7 +84,8 @@ test("an installation that lost everything but its two backups has its keys, usa
   if (caller === undefined || gone === undefined) throw new Error("no keys");
   await done(first.env, "keys", "revoke", gone.key.id);
   const answer = await answered(first, caller.secret);
-  await until(async () => (await keptInStore(first.mongoUrl)).usage.some(({ keyId }) => keyId === caller.key.id), patient);
+  const isCounted = (store: Store) => async () => (await store.usage.list(allDays)).some(({ keyId }) => keyId === caller.key.id);
+  await inStore(first.mongoUrl, (store) => until(isCounted(store), patient));
   const snapshot = await info(first);
   expect(Object.keys(snapshot.ingest_objects)).toContain("history");
   await until(() => existsSync(join(state, "serving", "current")), patient);

@@ -11,10 +11,12 @@ export interface KeptInStore {
   readonly plans: readonly PlanRecord[];
 }
 
+export const allDays = { from: "2000-01-01", to: "2999-12-31" };
+
 /** @param uri  of MongoDB. */
 export function keptInStore(uri: string): Promise<KeptInStore> {
   return inStore(uri, async ({ usage, audit, keys, plans }) => ({
-    usage: await usage.list({ from: "2000-01-01", to: "2999-12-31" }),
+    usage: await usage.list(allDays),
     audit: await audit.list({ limit: 1_000 }),
     keys: await keys.list(),
     plans: await plans.list(),
