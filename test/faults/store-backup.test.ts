@@ -4,9 +4,12 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type CreatedKey, createKey } from "@netfacts/keys";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { type Answer, request, until } from "../support/http.ts";
+import { madeOrigin } from "../support/made-origin.ts";
 import { type Ended, endAll, netfactsJsonWith, netfactsWith, removeFolders, temporaryFolder } from "../support/processes.ts";
+import { inStore, keptInStore } from "./kept-in-store.ts";
 
 const monthLimit = 1_500;
 const patient = { timeoutMs: 60_000 };
@@ -23,6 +26,8 @@ beforeAll(async () => {
   all = await startDistributed({
     replicas: { "gateway-auth-quota": 2, "ip-routing": 1, "asn-prefix": 0, "rdns-resolver": 0 },
     settings: { LOG_LEVEL: "warn", USAGE_FLUSH_MS: `${usageFlushMs}` },
+    snapshot: await madeOrigin(temporaryFolder()),
+    own: false,
     settingsOf: (service, index): Record<string, string> =>
       service === "gateway-auth-quota" && index === 1 ? { MONGODB_URI: otherUrl } : {},
     async route({ natsUrl, mongoUrl }) {
@@ -39,32 +44,26 @@ afterAll(async () => {
   removeFolders();
 });
 
-interface Key {
-  readonly id: string;
-  readonly secret: string;
-}
-
 const env = (uri = all.mongoUrl) => ({ NATS_URL: all.natsUrl, MONGODB_URI: uri });
-const create = (label: string, ...args: string[]): Promise<Key> =>
-  netfactsJsonWith<Key>(env(), home, "keys", "create", "--label", label, "--scopes", "ip", "--rate", "1000000/60s", ...args);
+const rate = { limit: 1_000_000, windowSeconds: 60 };
+const create = (label: string, limit: number): Promise<CreatedKey> =>
+  inStore(all.mongoUrl, (store) => createKey(store, { label, scopes: ["ip"], rate, month: { limit } }));
 const command = (uri: string, ...args: string[]): Promise<Ended> => netfactsWith(env(uri), home, ...args);
-const ask = (gateway: number, { secret }: Key): Promise<Answer> =>
+const ask = (gateway: number, { secret }: CreatedKey): Promise<Answer> =>
   request(`${all.gateways[gateway]?.url}/api/v1/ip/193.0.6.139`, { key: secret });
 
-interface Usage {
-  readonly items: readonly { readonly key_id: string; readonly counted: number; readonly uncounted: number }[];
-}
-
+/** Units by the id of the key. */
 async function usageOf(uri: string): Promise<Map<string, number>> {
-  const { items } = await netfactsJsonWith<Usage>(env(uri), home, "usage", "--by", "key");
-  return new Map(items.map(({ key_id, counted }) => [key_id, counted]));
+  const units = new Map<string, number>();
+  for (const { keyId, counted } of (await keptInStore(uri)).usage) units.set(keyId, (units.get(keyId) ?? 0) + counted);
+  return units;
 }
 
 test("a copy that is made under load admits no more than the month, knows its keys, and has neither more nor less usage than there was", async () => {
-  const month = await create("month", "--month", `${monthLimit}`);
-  const [endless, gone, later] = await Promise.all(["endless", "gone", "later"].map((label) => create(label, "--month", "10000000")));
+  const month = await create("month", monthLimit);
+  const [endless, gone, later] = await Promise.all(["endless", "gone", "later"].map((label) => create(label, 10_000_000)));
   if (endless === undefined || gone === undefined || later === undefined) throw new Error("no keys");
-  expect((await command(all.mongoUrl, "keys", "revoke", gone.id)).code).toBe(0);
+  expect((await command(all.mongoUrl, "keys", "revoke", gone.key.id)).code).toBe(0);
   await until(async () => (await ask(0, month)).status === 200 && (await ask(0, gone)).status === 401, patient);
 
   let admitted = 1;
@@ -96,7 +95,7 @@ test("a copy that is made under load admits no more than the month, knows its ke
   expect(admittedAfter).toBeLessThan(monthLimit / 2);
   copied = true;
   await until(() => admitted > admittedAfter, patient);
-  expect((await command(all.mongoUrl, "keys", "revoke", later.id)).code).toBe(0);
+  expect((await command(all.mongoUrl, "keys", "revoke", later.key.id)).code).toBe(0);
   loading = false;
   await load;
   expect(wrong).toEqual([]);
@@ -106,7 +105,7 @@ test("a copy that is made under load admits no more than the month, knows its ke
   expect(await command(otherUrl, "restore", copy)).toMatchObject({ code: 0 });
   expect(await command(otherUrl, "restore", copy)).toMatchObject({ code: 6, err: expect.stringContaining("not empty") });
   const usageThere = await usageOf(otherUrl);
-  for (const { id } of [month, endless]) {
+  for (const { id } of [month.key, endless.key]) {
     expect(usageThere.get(id)).toBeGreaterThanOrEqual(usageBefore.get(id) ?? 0);
     expect(usageThere.get(id)).toBeLessThanOrEqual(usageAfter.get(id) ?? 0);
   }
@@ -140,17 +139,9 @@ test("a copy that is made while nothing runs is equal to its store, and takes th
   expect(await command(all.mongoUrl, "backup", copy)).toMatchObject({ code: 6 });
   const { replaced } = await netfactsJsonWith<{ replaced: string }>(env(otherUrl), home, "restore", copy, "--replace");
   expect(statSync(replaced).mode & 0o777).toBe(0o600);
-  for (const args of [
-    ["usage", "--by", "key,day,route_class"],
-    ["audit", "--limit", "1000"],
-    ["keys", "list"],
-    ["plans", "list"],
-  ]) {
-    const [here, there] = await Promise.all([all.mongoUrl, otherUrl].map((uri) => netfactsJsonWith<object>(env(uri), home, ...args)));
-    expect(there).toEqual(here);
-  }
-  const audit = await netfactsJsonWith<object>(env(otherUrl), home, "audit");
-  expect(JSON.stringify(audit)).toContain("key.revoke");
+  const [here, there] = await Promise.all([all.mongoUrl, otherUrl].map(keptInStore));
+  expect(there).toEqual(here);
+  expect(there?.audit.map(({ action }) => action)).toContain("key.revoke");
   // What it held before is whole, and can be put back.
   expect(await command(otherUrl, "restore", replaced, "--replace")).toMatchObject({ code: 0 });
 });
