@@ -6,22 +6,22 @@ import { fault } from "./fault.ts";
 import { findAsPath, noAsPath, valueEnd, valueStart } from "./path-attributes.ts";
 import type { Peer } from "./peer-index-table.ts";
 
-/** An entry count is a u16. */
-const entriesMax = 0xffff;
+/** More than most tables have peers. */
+const firstEntries = 256;
 
 /**
- * The entries of the record that was read last, as columns (1.2 MB, allocated once): a record is read to its end before any of its routes is passed
- * on.
+ * The entries of the record that was read last, as columns, which are replaced by longer ones when a record has more entries (at most 65,535, 1.2 MB):
+ * a record is read to its end before any of its routes is passed on.
  */
 export class RibEntries {
-  readonly peerIndex = new Uint16Array(entriesMax);
+  peerIndex = new Uint16Array(firstEntries);
   /** Unix seconds. */
-  readonly originatedAt = new Uint32Array(entriesMax);
+  originatedAt = new Uint32Array(firstEntries);
   /** Path identifiers; 0 outside of ADD-PATH. */
-  readonly pathId = new Uint32Array(entriesMax);
+  pathId = new Uint32Array(firstEntries);
   /** Positions of the AS_PATH's value; equal when there is no path. */
-  readonly pathStart = new Uint32Array(entriesMax);
-  readonly pathEnd = new Uint32Array(entriesMax);
+  pathStart = new Uint32Array(firstEntries);
+  pathEnd = new Uint32Array(firstEntries);
   /** Number of entries of this record with malformed attributes or a malformed AS_PATH: they are not in the columns. */
   leftOut = 0;
   /** The fault of the first of these entries. */
@@ -38,6 +38,8 @@ export class RibEntries {
     const count = readU16(bytes, start);
     const lengthAt = addPath ? 10 : 6;
     let at = start + 2;
+    // No more than the record has room for, whatever its count says.
+    this.#makeRoom(Math.min(count, Math.floor((end - at) / (lengthAt + 2))));
     let entry = 0;
     this.leftOut = 0;
     for (let left = count; left > 0; left--) {
@@ -68,5 +70,16 @@ export class RibEntries {
       at = next;
     }
     return at === end ? entry : fault.trailingBytes;
+  }
+
+  /** Loses what the columns hold. */
+  #makeRoom(entries: number): void {
+    if (entries <= this.peerIndex.length) return;
+    const length = Math.max(entries, 2 * this.peerIndex.length);
+    this.peerIndex = new Uint16Array(length);
+    this.originatedAt = new Uint32Array(length);
+    this.pathId = new Uint32Array(length);
+    this.pathStart = new Uint32Array(length);
+    this.pathEnd = new Uint32Array(length);
   }
 }

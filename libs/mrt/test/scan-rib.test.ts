@@ -100,6 +100,30 @@ describe("a sound table", () => {
     expect(times).toEqual([0, 1, 0xffffffff]);
   });
 
+  test.each([false, true])(
+    "may hold as many entries as their count can say, of the fewest bytes, and others after them (ADD-PATH: %s)",
+    async (addPath) => {
+      const seen: number[][] = [];
+      const sink: RibSink = {
+        peerIndex: () => undefined,
+        prefix: () => seen.push([]),
+        route: (_, originatedAt) => seen.at(-1)?.push(originatedAt),
+      };
+      // Columns grow between these numbers, and by more and by less than double.
+      const counts = [1, 256, 257, 300, 2_000, 3, 0xffff, 1];
+      // Entries of peer 0 without attributes, at the times 0, 1, 2 and so on.
+      const entryBytes = addPath ? 12 : 8;
+      const many = counts.map((count) => {
+        const entries = Buffer.alloc(count * entryBytes);
+        for (let entry = 0; entry < count; entry++) entries.writeUInt32BE(entry, entry * entryBytes + 2);
+        return mrtRecord(13, addPath ? 8 : 2, Buffer.concat([u32(0), Buffer.of(8, 10), u16(count), entries]));
+      });
+      const report = await scanRib(chunksOf(Buffer.concat([index, ...many]), 1 << 16), sink);
+      expect(report.bad).toBe(0);
+      expect(seen.map(String)).toEqual(counts.map((count) => Array.from({ length: count }, (_, entry) => entry).join()));
+    },
+  );
+
   test("may carry ADD-PATH records, one route per path identifier", async () => {
     const routes = [
       { peer: 0, path: "1 2", pathId: 1 },
