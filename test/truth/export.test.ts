@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Address, compareAddresses, formatAddress, nextAddress } from "@netfacts/address";
 import type { IpRecord } from "@netfacts/contracts";
-import { AnswerNotes, ipRecord } from "@netfacts/records";
+import { type AddressRange, AnswerNotes, addressRanges, ipRecord } from "@netfacts/records";
 import type { Generation } from "@netfacts/snapshot";
 import { open as openMmdb } from "maxmind";
 import { Reader } from "mmdb-lib";
@@ -15,14 +15,20 @@ import { formats } from "../../services/cli/src/export/formats.ts";
 import { removeFolders, temporaryFolder } from "../support/processes.ts";
 import { findPythonWith } from "../support/python-packages.ts";
 import { pick, seeded } from "../support/random.ts";
-import { runs, seed } from "../support/runs.ts";
+import { isLong, runs, seed } from "../support/runs.ts";
 import { sampleGeneration } from "../support/sample-snapshot.ts";
 
 const asked = runs(100_000);
 const now = Date.UTC(2026, 10, 21, 9);
 const folder = temporaryFolder();
 const database = join(folder, "samples.mmdb");
+/** Of the ranges of all addresses, an ordinary run exports one window of this many, and leaves out the next seven. */
+const windowRanges = 500;
+const windowEvery = isLong ? 1 : 8;
 let generation: Generation;
+/** What is exported: a first and a last address each, in ascending order. */
+let windows: readonly AddressRange[];
+let ipv6: readonly AddressRange[];
 let rows: readonly AddressRow[];
 afterAll(removeFolders);
 
@@ -37,10 +43,24 @@ interface Found {
 
 beforeAll(async () => {
   generation = await sampleGeneration();
-  rows = [...addressRows(generation, now)];
+  const exported = exportedRanges();
+  windows = exported.map((ranges) => ({ first: (ranges[0] as AddressRange).first, last: (ranges.at(-1) as AddressRange).last }));
+  ipv6 = exported.flat().filter(({ first }) => first.version === 6);
+  rows = exported.flatMap((ranges) => [...addressRows(generation, now, ranges)]);
   const about = { snapshotId: generation.id, asOfMs: now, databaseType: "Netfacts" };
   writeFileSync(database, Buffer.concat([...formats.mmdb(rows, about)].map((piece) => Buffer.from(piece))));
 });
+
+/** The ranges of each window. A window has one family. */
+function exportedRanges(): AddressRange[][] {
+  const all: AddressRange[][] = [[]];
+  for (const range of addressRanges(generation)) {
+    const last = all.at(-1) as AddressRange[];
+    if (last.length === windowRanges || (last[0] !== undefined && last[0].first.version !== range.first.version)) all.push([range]);
+    else last.push(range);
+  }
+  return all.filter((_, index) => index % windowEvery === 0);
+}
 
 const record = (address: Address): IpRecord => ipRecord(address, new AnswerNotes(generation, now)) as IpRecord;
 
@@ -73,12 +93,25 @@ function factsOf({ routing, rpki, allocation, network_type, network_types, speci
 function* addresses(): Generator<Address> {
   const random = seeded(seed(20_261_124));
   const word = () => random(2 ** 32);
+  const isExported = (address: Address) => holding(windows, address) !== undefined;
+  const anywhere = (): Address => {
+    for (let tries = 0; tries < 1_000; tries++) {
+      const address: Address = { version: 4, w0: word(), w1: 0, w2: 0, w3: 0 };
+      if (isExported(address)) return address;
+    }
+    throw new Error("no random address is in a window");
+  };
   for (let index = 0; index < asked; index++) {
     const row = pick(random, rows);
-    if (index % 4 === 0) yield { version: 4, w0: word(), w1: 0, w2: 0, w3: 0 };
-    else if (index % 8 === 1) yield { version: 6, w0: (0x2000_0000 + (word() >>> 3)) >>> 0, w1: word(), w2: word(), w3: word() };
-    else if (index % 2 === 1) yield row.first;
-    else yield nextAddress(row.last) ?? row.last;
+    const next = nextAddress(row.last);
+    if (index % 4 === 0) yield anywhere();
+    else if (index % 8 === 1) {
+      // Nearly all of IPv6 is in a few ranges, so one is chosen first.
+      const { first, last } = pick(random, ipv6);
+      const inside: Address = { ...first, w1: word(), w2: word(), w3: word() };
+      yield compareAddresses(first, inside) <= 0 && compareAddresses(inside, last) <= 0 ? inside : last;
+    } else if (index % 2 === 1) yield row.first;
+    else yield next !== null && isExported(next) ? next : row.last;
   }
 }
 
@@ -133,16 +166,22 @@ with maxminddb.open_database(sys.argv[1]) as reader:
   expect(JSON.parse(out.toString())).toEqual(texts.map((text) => maxmind.get(text)));
 });
 
-/** The facts of the row that holds the address; all null where none does. */
-function rowAt(address: Address): object {
-  let [low, high] = [0, rows.length];
+/** The one of these ranges, which are in ascending order, that holds the address. */
+function holding<Range extends AddressRange>(ranges: readonly Range[], address: Address): Range | undefined {
+  let [low, high] = [0, ranges.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareAddresses((rows[middle] as AddressRow).first, address) <= 0) low = middle + 1;
+    if (compareAddresses((ranges[middle] as Range).first, address) <= 0) low = middle + 1;
     else high = middle;
   }
-  const row = rows[low - 1];
-  if (row !== undefined && compareAddresses(address, row.last) <= 0) return row.facts;
+  const range = ranges[low - 1];
+  return range !== undefined && compareAddresses(address, range.last) <= 0 ? range : undefined;
+}
+
+/** The facts of the row that holds the address; all null where none does. */
+function rowAt(address: Address): object {
+  const row = holding(rows, address);
+  if (row !== undefined) return row.facts;
   return Object.fromEntries(
     Object.keys((rows[0] as AddressRow).facts).map((name) => [name, name === "origins" || name === "network_types" ? [] : null]),
   );

@@ -37,11 +37,19 @@ export interface AddressRow extends AddressRange {
   readonly facts: AddressFacts;
 }
 
-/** Rows in ascending order, IPv4 first. Equal neighbours are joined, and ranges without facts are left out. */
-export function* addressRows(generation: Generation, nowMs: number): Generator<AddressRow> {
+/**
+ * Rows in ascending order, IPv4 first. Equal neighbours are joined, and ranges without facts are left out.
+ *
+ * @param ranges  neighbours from `addressRanges`, all of them or some that follow one another.
+ */
+export function* addressRows(
+  generation: Generation,
+  nowMs: number,
+  ranges: Iterable<AddressRange> = addressRanges(generation),
+): Generator<AddressRow> {
   let row: AddressRow | null = null;
   let rowText = "";
-  for (const { first, last } of addressRanges(generation)) {
+  for (const { first, last } of ranges) {
     const facts = factsOf(ipRecord(first, new AnswerNotes(generation, nowMs)));
     const text = JSON.stringify(facts);
     if (row !== null && rowText === text && row.first.version === first.version) {
