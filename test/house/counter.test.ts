@@ -38,6 +38,10 @@ async function runWith(options: readonly string[], ...suites: string[]): Promise
   return { line, status };
 }
 
+test("a failed test fails", async () => {
+  expect(await run(failing)).toEqual({ line: "1 passed, 1 failed", status: 1 });
+});
+
 test("an empty run fails", async () => {
   expect(await run()).toEqual({ line: "0 passed, 1 failed", status: 1 });
 });
