@@ -70,8 +70,12 @@ export class JsonTokenizer {
   #base = 0;
   /** Whether the document began with a UTF-8 byte order mark, which readers may ignore (RFC 8259 §8.1). */
   byteOrderMark = false;
-  /** Whether the last scanned string is ASCII without escapes. */
+  /** Whether the last scanned string is ASCII without escapes; of an unfinished one: whether it is so far. */
   #plain = true;
+  /** The same without regard to escapes. */
+  #ascii = true;
+  /** Bytes of an unfinished string at the end of the last chunk that need no second look. */
+  #scanned = 0;
 
   constructor(sink: JsonSink) {
     this.#sink = sink;
@@ -193,22 +197,24 @@ export class JsonTokenizer {
   /** The index after the closing quote; −1 if the chunk ends first. */
   #endOfString(bytes: Uint8Array, start: number): number {
     const { length } = bytes;
-    let plain = true;
-    let ascii = true;
-    for (let at = start + 1; at < length; at++) {
+    let plain = this.#scanned === 0 || this.#plain;
+    let ascii = this.#scanned === 0 || this.#ascii;
+    let at = start + 1 + this.#scanned;
+    for (; at < length; at++) {
       const byte = bytes[at]!;
       if (byte === 0x22) {
         if (!ascii && !isUtf8(bytes.subarray(start + 1, at))) throw new JsonSyntaxError(this.#base + start, "the string is not UTF-8");
         this.#plain = plain;
+        this.#scanned = 0;
         return at + 1;
       }
       if (byte === 0x5c /* \ */) {
         plain = false;
-        if (at + 1 >= length) return -1;
+        if (at + 1 >= length) return this.#unfinished(at - start - 1, plain, ascii);
         const escaped = bytes[at + 1]!;
         if (escaped === 0x75 /* u */) {
           for (let digit = at + 2; digit < at + 6; digit++) {
-            if (digit >= length) return -1;
+            if (digit >= length) return this.#unfinished(at - start - 1, plain, ascii);
             if (!isHexDigit(bytes[digit]!))
               throw new JsonSyntaxError(this.#base + at, "an escape sequence without its four hexadecimal digits");
           }
@@ -221,6 +227,13 @@ export class JsonTokenizer {
         plain = false;
       }
     }
+    return this.#unfinished(at - start - 1, plain, ascii);
+  }
+
+  #unfinished(scanned: number, plain: boolean, ascii: boolean): -1 {
+    this.#scanned = scanned;
+    this.#plain = plain;
+    this.#ascii = ascii;
     return -1;
   }
 

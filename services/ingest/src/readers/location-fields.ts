@@ -1,6 +1,6 @@
 /** Shared by geofeeds and observations: prefixes that may have a location, and names of places. */
 
-import { containsPrefix, hostPrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
+import { containsPrefix, formatPrefix, hostPrefix, type Prefix, parseAddress, parsePrefix } from "@netfacts/address";
 import { isCountry } from "@netfacts/records";
 import type { PlaceNames } from "@netfacts/snapshot";
 import { nameLettersMax, readName } from "./as-profiles.ts";
@@ -26,6 +26,12 @@ export function readLocatedPrefix(text: string): Prefix | string {
   if (prefix === null) return "has no valid prefix or address";
   const min = lengthMin[prefix.version];
   return prefix.length < min ? `the prefix is larger than a /${min}, which no network has` : prefix;
+}
+
+/** Key of a prefix in a map: a number for IPv4, which takes 80 bytes less than its text. */
+export function mapKey(prefix: Prefix): number | string {
+  // A length takes six bits.
+  return prefix.version === 4 ? prefix.w0 * 64 + prefix.length : formatPrefix(prefix);
 }
 
 /** Reason of records that are left out because of `covers`. */

@@ -1,8 +1,8 @@
 /** Shared by lists of ranges: each prefix once, with the regions and services that the list names for it. */
 
-import { formatPrefix, type Prefix } from "@netfacts/address";
+import type { Prefix } from "@netfacts/address";
 import { readName } from "./as-profiles.ts";
-import { isCovered, notCovered, readLocatedPrefix } from "./location-fields.ts";
+import { isCovered, mapKey, notCovered, readLocatedPrefix } from "./location-fields.ts";
 import { type Place, type ReaderReport, type SourceContent, SourceError, Tally } from "./reader-report.ts";
 
 /** The details of a prefix besides its type. Equal ones share one object. */
@@ -28,7 +28,7 @@ export interface RangeItem {
   readonly text: string;
 }
 
-/** The largest published lists have 80,000. A list with many more fills memory, with about 400 bytes for each. */
+/** The largest published lists have 80,000. A list with many more fills memory, with about 320 bytes for each. */
 export const rangesMax = 1_000_000;
 /** Most services that are kept for one prefix: the first ones in ascending order. Real lists name at most four. */
 const servicesMax = 16;
@@ -41,11 +41,14 @@ interface Detail extends RangeDetail {
   readonly isSeveral: boolean;
 }
 
+/** Of a range without region and services, as all are in most lists. */
+const noDetail: Detail = { region: null, isSeveral: false, services: [] };
+
 /** Collects the ranges of one list within its bounds. */
 export class RangeList {
   readonly tally = new Tally();
   readonly #content: SourceContent;
-  readonly #ranges = new Map<string, { readonly prefix: Prefix; detail: Detail }>();
+  readonly #ranges = new Map<number | string, { readonly prefix: Prefix; detail: Detail }>();
   readonly #details = new Map<string, Detail>();
 
   constructor(content: SourceContent) {
@@ -72,7 +75,7 @@ export class RangeList {
       tally.leaveOut(notCovered, place, text);
       return true;
     }
-    const key = formatPrefix(prefix);
+    const key = mapKey(prefix);
     const known = this.#ranges.get(key);
     if (known !== undefined) {
       known.detail = this.#detail(joined(known.detail, detail), place);
@@ -106,6 +109,7 @@ export class RangeList {
   }
 
   #detail({ region, isSeveral, services }: Detail, place: Place): Detail {
+    if (region === null && !isSeveral && services.length === 0) return noDetail;
     const kept = [...new Set(services)].sort().slice(0, servicesMax);
     const key = JSON.stringify([region, isSeveral, kept]);
     const known = this.#details.get(key);
@@ -122,6 +126,7 @@ export class RangeList {
 function readRange({ prefix: text, region, services = [] }: RangeItem): { readonly prefix: Prefix; readonly detail: Detail } | string {
   const prefix = typeof text === "string" ? readLocatedPrefix(text.trim()) : "has no prefix";
   if (typeof prefix === "string") return prefix;
+  if (region === undefined && services.length === 0) return { prefix, detail: noDetail };
   const regionWord = region === undefined || region === null || region === "" ? null : wordOf(region);
   if (regionWord === undefined) return `region is not a text of at most ${wordLettersMax} letters`;
   const words = services.filter((service) => service !== "").map(wordOf);

@@ -29,7 +29,7 @@ export class ReadableText {
       this.byteOrderMark = true;
       buffer = buffer.subarray(3);
     }
-    if (isAscii(buffer)) return this.mend(buffer.toString("latin1"));
+    if (isAscii(buffer)) return this.#withoutNuls(buffer.toString("latin1"));
     if (isUtf8(buffer)) return this.mend(buffer.toString("utf8"));
     this.#notUtf8++;
     return this.mend(decodeMixed(buffer));
@@ -37,17 +37,19 @@ export class ReadableText {
 
   /** Removes NULs. Corrects UTF-8 text that was taken for windows-1252 or Latin-1 and encoded again (`CafÃ©` for `Café`). */
   mend(text: string): string {
-    let mended = text;
-    if (mended.includes("\0")) {
-      this.#nuls++;
-      mended = mended.replaceAll("\0", "");
-    }
+    let mended = this.#withoutNuls(text);
     const once = decodedAgain(mended);
     if (once === null) return mended;
     this.#twice++;
     mended = once;
     for (let round = 1; round < roundsMax; round++) mended = decodedAgain(mended) ?? mended;
     return mended;
+  }
+
+  #withoutNuls(text: string): string {
+    if (!text.includes("\0")) return text;
+    this.#nuls++;
+    return text.replaceAll("\0", "");
   }
 
   /** The corrections, for the report. */
