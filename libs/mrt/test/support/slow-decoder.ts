@@ -22,8 +22,7 @@ class Bytes {
   at = 0;
 
   constructor(bytes: Uint8Array) {
-    const copy = Uint8Array.from(bytes);
-    this.view = new DataView(copy.buffer);
+    this.view = new DataView(new Uint8Array(bytes).buffer);
   }
 
   get left(): number {
@@ -38,8 +37,10 @@ class Bytes {
   }
 
   uint(bytes: 1 | 2 | 4): number {
-    const { view } = this.take(bytes);
-    return bytes === 1 ? view.getUint8(0) : bytes === 2 ? view.getUint16(0) : view.getUint32(0);
+    if (this.left < bytes) throw new Refused(`${bytes} bytes of ${this.left}`);
+    const { view, at } = this;
+    this.at += bytes;
+    return bytes === 1 ? view.getUint8(at) : bytes === 2 ? view.getUint16(at) : view.getUint32(at);
   }
 
   rest(): Bytes {
