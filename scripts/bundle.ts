@@ -8,6 +8,7 @@ import http from "node:http";
 import { dirname, join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { buildConsole, consoleSite } from "./console.ts";
+import { directImports } from "./direct-imports.ts";
 import { buildDocs, docsSite } from "./docs-site/site.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -47,10 +48,40 @@ export interface Bundle {
 /** Writes the programs into a new folder below `parent`. The new folder must not exist. */
 export async function bundle(parent: string, { name = "bundle", further = {}, linked = true }: BundleOptions = {}): Promise<Bundle> {
   const folder = join(parent, name);
-  const entries = [...programs, ...loadedByUrl].map((path) => [path.replace(/\.ts$/, ""), path]);
+  const entries = Object.entries(further);
+  const stores = entries.filter(([path]) => path.endsWith("-store"));
+  const inputs = await Promise.all([
+    buildInto(folder, name, [...named(programs), ...entries.filter((entry) => !stores.includes(entry))], (text) => text),
+    // Threads start often, so they load no more than they use. They share nothing with programs, and errors of stores with one another.
+    buildInto(folder, name, [...named(loadedByUrl), ...stores], directImports(root)),
+  ]);
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+  await writeFile(join(folder, "package.json"), `${JSON.stringify({ private: true, type: "module", version })}\n`);
+  for (const program of programs) {
+    const manifest = join(dirname(dirname(program)), "package.json");
+    await copyFile(join(root, manifest), join(folder, manifest));
+  }
+  const consoleInputs = await buildConsole();
+  const docsInputs = await buildDocs();
+  for (const site of [consoleSite, docsSite]) await cp(join(root, site), join(folder, site), { recursive: true });
+  if (linked) for (const path of ["node_modules", "samples"]) await symlink(join(root, path), join(folder, path));
+  return { folder, inputs: [...new Set(inputs.flat()), ...consoleInputs, ...docsInputs] };
+}
+
+function named(paths: readonly string[]): [path: string, source: string][] {
+  return paths.map((path) => [path.replace(/\.ts$/, ""), path]);
+}
+
+/** @returns source files, from the repository's root. */
+async function buildInto(
+  folder: string,
+  name: string,
+  entries: readonly (readonly [path: string, source: string])[],
+  rewrite: (text: string) => string,
+): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: Object.fromEntries([...entries, ...Object.entries(further)]),
+    entryPoints: Object.fromEntries(entries),
     outdir: folder,
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
@@ -64,30 +95,20 @@ export async function bundle(parent: string, { name = "bundle", further = {}, li
     external: [...external],
     // CommonJS packages load Node's modules with `require`.
     banner: { js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);' },
-    plugins: [urlsOfSources(name), httpWithoutFetch()],
+    plugins: [urlsOfSources(name, rewrite), httpWithoutFetch()],
     logLevel: "warning",
   });
-  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
-  await writeFile(join(folder, "package.json"), `${JSON.stringify({ private: true, type: "module", version })}\n`);
-  for (const program of programs) {
-    const manifest = join(dirname(dirname(program)), "package.json");
-    await copyFile(join(root, manifest), join(folder, manifest));
-  }
-  const consoleInputs = await buildConsole();
-  const docsInputs = await buildDocs();
-  for (const site of [consoleSite, docsSite]) await cp(join(root, site), join(folder, site), { recursive: true });
-  if (linked) for (const path of ["node_modules", "samples"]) await symlink(join(root, path), join(folder, path));
-  return { folder, inputs: [...Object.keys(metafile.inputs), ...consoleInputs, ...docsInputs] };
+  return Object.keys(metafile.inputs);
 }
 
-/** Makes `import.meta.url` the path of the source below the folder, even if its code is in a chunk. */
-function urlsOfSources(folderName: string): Plugin {
+/** Makes `import.meta.url` the path of the source below the folder, even if its code is in a chunk. @param rewrite  changes the text before. */
+function urlsOfSources(folderName: string, rewrite: (text: string) => string): Plugin {
   return {
     name: "urls-of-sources",
     setup({ onLoad }) {
       onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-        const text = await readFile(path, "utf8");
-        if (!text.includes("import.meta.url") || path.includes("/node_modules/")) return null;
+        if (path.includes("/node_modules/")) return null;
+        const text = rewrite(await readFile(path, "utf8"));
         const place = `/${folderName}/`;
         const url = `(import.meta.url.slice(0, import.meta.url.lastIndexOf("${place}") + ${place.length}) + ${JSON.stringify(relative(root, path).replace(/\.ts$/, ".js"))})`;
         return { contents: text.replaceAll("import.meta.url", url), loader: "ts" };
