@@ -5,6 +5,7 @@
  */
 
 import { expect, test } from "@jest/globals";
+import { collectGarbage } from "../../src/pipeline/collect-garbage.ts";
 import { readGeofeed } from "../../src/readers/geofeed.ts";
 import { readObservations, readObservationsCsv } from "../../src/readers/observations.ts";
 import { readPrefixList } from "../../src/readers/prefix-list.ts";
@@ -26,7 +27,7 @@ test("a geofeed of more than two million entries is refused", async () => {
       );
   }
   const source = { file: "made-up", chunks: pieces(), bytesMax: 1e9, secondsMax: 600, badRecordsMax: 1 };
-  expect((await failureOf(readGeofeed(source))).message).toMatch(/^made-up:200\d{4}: has more than 2000000 entries$/);
+  expect((await failureOf(readGeofeed(source))).message).toBe("made-up:2000001: has more than 2000000 entries");
 }, 120_000);
 
 test("a list of more than a million prefixes is refused, with the line", async () => {
@@ -61,6 +62,8 @@ test("memory stays flat over a registry dump of many objects", async () => {
     const bytes = Buffer.from(block);
     for (let at = 0; at < 200; at++) yield bytes;
   }
+  // Of the tests before this one.
+  collectGarbage();
   const before = process.memoryUsage().heapUsed;
   const { objects } = await readGeofeedReferences({ file: "dump", bytesMax: 1 << 30, secondsMax: 60, badRecordsMax: 0.05, chunks: many() });
   expect(objects.ipv4).toBe(200_000);
