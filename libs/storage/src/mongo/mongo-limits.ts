@@ -20,8 +20,8 @@ import type { ClockDocument, WindowDocument } from "./mongo-schema.ts";
 /** Retries of a take that fits but met a duplicate key: another process created the counter or returned units meanwhile. */
 const retriesMax = 3;
 
-/** How long the counter of a month stays after it expired, because a clock may be a year ahead and be corrected later: 400 days, as usage. */
-const expiredMonthMs = 400 * 86_400_000;
+/** Time that the counter of a month stays after it expired, 62 days, because a clock may be a month ahead and be corrected later. */
+const expiredMonthMs = 62 * 86_400_000;
 
 /** For reads: they change nothing that a majority must keep. */
 const unimportant = { writeConcern: { w: 1 } } as const;
