@@ -8,6 +8,8 @@ import type { Peer } from "./peer-index-table.ts";
 
 /** More than most tables have peers. */
 const firstEntries = 256;
+/** An entry count is a u16. */
+const entriesMax = 0xffff;
 
 /**
  * The entries of the record that was read last, as columns, which are replaced by longer ones when a record has more entries (at most 65,535, 1.2 MB):
@@ -75,7 +77,7 @@ export class RibEntries {
   /** Loses what the columns hold. */
   #makeRoom(entries: number): void {
     if (entries <= this.peerIndex.length) return;
-    const length = Math.max(entries, 2 * this.peerIndex.length);
+    const length = Math.min(entriesMax, Math.max(entries, 2 * this.peerIndex.length));
     this.peerIndex = new Uint16Array(length);
     this.originatedAt = new Uint32Array(length);
     this.pathId = new Uint32Array(length);
