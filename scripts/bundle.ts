@@ -52,7 +52,7 @@ export async function bundle(parent: string, { name = "bundle", further = {}, li
   const stores = entries.filter(([path]) => path.endsWith("-store"));
   const inputs = await Promise.all([
     buildInto(folder, name, [...named(programs), ...entries.filter((entry) => !stores.includes(entry))], (text) => text),
-    // Threads start often, so they load no more than they use. They share nothing with programs, and errors of stores with one another.
+    // Threads start often, so they load no more than they use. Stores are built with them, because threads recognize errors of stores by their classes.
     buildInto(folder, name, [...named(loadedByUrl), ...stores], directImports(root)),
   ]);
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };

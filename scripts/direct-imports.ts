@@ -44,6 +44,7 @@ function importOf(name: string, local: string, from: string): string {
 
 /** The values in the braces of an import or export, each with the name that it gets. Types are left out. */
 function namesIn(braces: string): [name: string, local: string][] {
+  if (braces.includes("/")) throw new Error(`bundles cannot read a comment in the braces of an import or export: {${braces}}`);
   return braces
     .split(",")
     .map((part) => part.trim())

@@ -8,16 +8,17 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { endCluster } from "../test/cluster/support/running-cluster.ts";
 import { longVariable, quickVariable, seedVariable } from "../test/support/runs.ts";
+import { filesMax } from "../test/support/start-gate.ts";
 import { type Count, countLine, countReport, failedLines, type JestReport, slowestLines, timeLine } from "./test-report.ts";
 
 const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
-/** Most files at the same time. `test/support/start-gate.ts` lets more than three run only while processors are idle. Tests of deadlines run alone. */
-const workers = availableParallelism() + 3;
+/** Of them, `test/support/start-gate.ts` lets more than three work only while processors are idle. Tests of deadlines run alone. */
+const workers = filesMax();
 /** Longest run of a suite, which ends a hanging one. On two idle processors it takes a third of this. */
 const minutesMax = 45;
 /** The same with all inputs of every property. */

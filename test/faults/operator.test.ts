@@ -18,7 +18,6 @@ beforeAll(async () => {
     replicas: { "gateway-auth-quota": 2, "ip-routing": 1, "asn-prefix": 0, "rdns-resolver": 0 },
     settings: { LOG_LEVEL: "warn" },
     snapshot: await madeOrigin(temporaryFolder()),
-    own: false,
     async route({ natsUrl, mongoUrl }) {
       const { origin, pathname } = new URL(mongoUrl.replace("mongodb:", "http:"));
       mongo = await startTcpProxy(origin.replace("http:", "mongodb:"));

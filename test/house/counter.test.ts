@@ -68,7 +68,7 @@ test("what failed is listed before the count, and is written below the count int
   ).toEqual([...list, "3 4\n"].sort());
 });
 
-test("a run in which everything passes passes, and suites of all groups come into one count; those that are alone begin after all others have ended, one at a time", async () => {
+test("suites of all groups come into one count; those that are alone begin after all others have ended, one at a time", async () => {
   const notes = join(planted.root, "notes");
   const noting = (group: string) => `import { test } from "@jest/globals";
     import { appendFileSync } from "node:fs";
@@ -83,7 +83,7 @@ test("a run in which everything passes passes, and suites of all groups come int
   expect(lines.slice(-4)).toEqual(["alone begins", "alone ends", "alone begins", "alone ends"]);
 });
 
-test("one failed test fails a run, and the unit run leaves out what imports a module that starts processes, also through others, what runs alone and what is large, and counts the rest", async () => {
+test("the unit run leaves out what imports a module that starts processes, also through others, what runs alone and what is large, and counts the rest", async () => {
   planted.write("test/support/starts.ts", 'export { spawn } from "node:child_process";');
   planted.write("test/support/types.ts", 'import type { ChildProcess } from "node:child_process"; export type Child = ChildProcess;');
   const through = `import { spawn } from "./support/starts.ts"; ${failing} void spawn;`;

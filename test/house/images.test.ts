@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, matchesGlob, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { parse } from "yaml";
 import { sitePages } from "../../scripts/docs-site/navigation.ts";
 import { entrypoint, environment, folders, labels, uid } from "../../scripts/images/config.ts";
 import { closureOf } from "../../scripts/images/production-packages.ts";
@@ -105,6 +106,13 @@ test("each service answers its probes from the tree, and stops with status 0", a
     ends.push([service, status]);
   }
   expect(ends).toEqual(services.map((service) => [service, 0]));
+});
+
+test("has every file of the samples that their list names", () => {
+  const samples = join(app, "samples");
+  const { sources } = parse(readFileSync(join(samples, "sources.yaml"), "utf8")) as { sources: { location: string }[] };
+  expect(sources.length).toBeGreaterThan(10);
+  expect(sources.filter(({ location }) => !existsSync(join(samples, location)))).toEqual([]);
 });
 
 test("the command line imports with its threads and answers from the data", async () => {

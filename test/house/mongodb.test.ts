@@ -11,7 +11,7 @@ import { type Mongodb, startMongodb } from "../support/mongodb.ts";
 import { mongoJavaServerVersion } from "../support/mongodb-java.ts";
 import { isListening, removeFolders, temporaryFolder } from "../support/processes.ts";
 
-/** Of all tests that do not end it; the last of them does. */
+/** Shared by all tests. The last one ends it. */
 let server: Mongodb;
 beforeAll(async () => {
   server = await startMongodb({ own: true });
@@ -60,11 +60,16 @@ test("comes back on its port after kill -9", async () => {
 });
 
 test("ends when it is stopped, also while it is frozen", async () => {
-  const pid = server.pid ?? -1;
-  server.freeze();
-  await server.stop();
-  expect(await isListening(portOf(server))).toBe(false);
-  expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  for (const isFrozen of [false, true]) {
+    if (isFrozen) {
+      await server.restart();
+      server.freeze();
+    }
+    const pid = server.pid ?? -1;
+    await (isFrozen ? server.stop() : server.halt());
+    expect(await isListening(portOf(server))).toBe(false);
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  }
 });
 
 test("ends when the process that started it is gone", async () => {

@@ -55,9 +55,11 @@ test("while processors are idle, one more file starts in each window", async () 
   expect(started()).toBe(3);
   await machine.pass(1);
   expect(started()).toBe(4);
+  await machine.pass(1.5);
+  expect(started()).toBe(5);
   machine.busy = 2;
   await machine.pass(60);
-  expect(started()).toBe(4);
+  expect(started()).toBe(5);
 });
 
 test("no further file starts while memory is short", async () => {

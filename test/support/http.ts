@@ -41,7 +41,7 @@ const pauseMsMin = 10;
 /**
  * Calls `wanted` until it is true, at first every few ms, after two seconds ten times a second. The limit only ends a hanging test.
  *
- * @param pauseMsMax  10 where each look counts: of what must not be seen, or of what is used up by it.
+ * @param pauseMsMax  10 if each look changes something, or if a state that does not last must be seen.
  * @returns ms since the call, or since `since`.
  */
 export async function until(

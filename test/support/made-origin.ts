@@ -1,4 +1,4 @@
-/** A snapshot of one network, for tests to which the size of the samples is nothing: pods load it in a tenth of the processor time. */
+/** A snapshot of one network, for tests that do not need the size of the samples: pods load it in a tenth of the processor time. */
 
 import { openFolderStore } from "@netfacts/snapshot";
 import { madeAllocations, madeNames, madeProfiles, madeRoutes, madeVrps, route } from "../../libs/snapshot/test/support/made-sections.ts";

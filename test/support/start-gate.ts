@@ -1,6 +1,6 @@
 /** Decides when the next test file may start: at once while few run, and otherwise when processors and memory are free. */
 
-import { cpus } from "node:os";
+import { availableParallelism, cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Machine {
@@ -15,6 +15,8 @@ export interface Machine {
 
 /** Number of files that run whatever the machine does. */
 export const alwaysFiles = 3;
+/** Memory of a worker and what it starts. */
+const workerBytes = 2 ** 30;
 /** The machine is watched for so long before one more file starts. The one that started before it is at work by then. */
 const windowMs = 1_500;
 /** Number of processors that must have been idle in this time. */
@@ -24,11 +26,18 @@ const bytesMin = 3 * 2 ** 30;
 const pollMs = 25;
 
 const thisMachine: Machine = {
-  idleMs: () => cpus().reduce((sum, { times }) => sum + times.idle, 0),
+  // If only some of the processors are for this process, the others being idle says nothing.
+  idleMs: () => (cpus().length > availableParallelism() ? 0 : cpus().reduce((sum, { times }) => sum + times.idle, 0)),
   freeBytes: () => process.availableMemory(),
   nowMs: () => performance.now(),
   sleep,
 };
+
+/** Most files that may run at the same time on this machine. Jest starts as many workers, which stay. */
+export function filesMax(): number {
+  const byMemory = Math.floor(process.availableMemory() / workerBytes);
+  return Math.max(alwaysFiles, Math.min(availableParallelism() + alwaysFiles, byMemory));
+}
 
 export class StartGate {
   readonly #machine: Machine;

@@ -51,15 +51,16 @@ beforeAll(async () => {
   writeFileSync(database, Buffer.concat([...formats.mmdb(rows, about)].map((piece) => Buffer.from(piece))));
 });
 
-/** The ranges of each window. A window has one family. */
+/** The ranges of each window. A window has one family, and each family begins with one. */
 function exportedRanges(): AddressRange[][] {
-  const all: AddressRange[][] = [[]];
-  for (const range of addressRanges(generation)) {
-    const last = all.at(-1) as AddressRange[];
-    if (last.length === windowRanges || (last[0] !== undefined && last[0].first.version !== range.first.version)) all.push([range]);
-    else last.push(range);
-  }
-  return all.filter((_, index) => index % windowEvery === 0);
+  const all = [...addressRanges(generation)];
+  return [4, 6].flatMap((version) => {
+    const ranges = all.filter(({ first }) => first.version === version);
+    const windows = Array.from({ length: Math.ceil(ranges.length / (windowRanges * windowEvery)) }, (_, index) =>
+      ranges.slice(index * windowRanges * windowEvery).slice(0, windowRanges),
+    );
+    return windows;
+  });
 }
 
 const record = (address: Address): IpRecord => ipRecord(address, new AnswerNotes(generation, now)) as IpRecord;
@@ -101,15 +102,26 @@ function* addresses(): Generator<Address> {
     }
     throw new Error("no random address is in a window");
   };
+  const inside = ({ first, last }: AddressRange): Address => {
+    const differs = (["w0", "w1", "w2", "w3"] as const).findIndex((name) => first[name] !== last[name]);
+    const wordAt = (at: number, low: number, high: number) =>
+      at < differs || differs < 0 ? low : at === differs ? low + random(high - low + 1) : word();
+    const address: Address = {
+      version: first.version,
+      w0: wordAt(0, first.w0, last.w0),
+      w1: wordAt(1, first.w1, last.w1),
+      w2: wordAt(2, first.w2, last.w2),
+      w3: wordAt(3, first.w3, last.w3),
+    };
+    return compareAddresses(first, address) <= 0 && compareAddresses(address, last) <= 0 ? address : last;
+  };
   for (let index = 0; index < asked; index++) {
     const row = pick(random, rows);
     const next = nextAddress(row.last);
     if (index % 4 === 0) yield anywhere();
     else if (index % 8 === 1) {
       // Nearly all of IPv6 is in a few ranges, so one is chosen first.
-      const { first, last } = pick(random, ipv6);
-      const inside: Address = { ...first, w1: word(), w2: word(), w3: word() };
-      yield compareAddresses(first, inside) <= 0 && compareAddresses(inside, last) <= 0 ? inside : last;
+      yield inside(pick(random, ipv6));
     } else if (index % 2 === 1) yield row.first;
     else yield next !== null && isExported(next) ? next : row.last;
   }

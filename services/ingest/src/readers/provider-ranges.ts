@@ -89,7 +89,7 @@ const oracle: ProviderForm = {
  *
  * @throws SourceError with the byte for a document of another form, without ranges, with more than a million, or with more invalid ones than allowed.
  *
- * Cost: about 400 bytes a range during the reading.
+ * Cost: about 320 bytes a range during the reading.
  */
 export function readAwsRanges(content: SourceContent): Reading {
   return readProvider(content, aws);

@@ -41,7 +41,7 @@ interface Detail extends RangeDetail {
   readonly isSeveral: boolean;
 }
 
-/** Of a range without region and services, as all are in most lists. */
+/** The detail of a range without region and services. Most lists have no others. */
 const noDetail: Detail = { region: null, isSeveral: false, services: [] };
 
 /** Collects the ranges of one list within its bounds. */

@@ -108,12 +108,15 @@ test("a snapshot with a damaged object stays what it is: the rollback fails and 
   const damaged = Buffer.from(bytes);
   damaged[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
   writeFileSync(join(folder, file), damaged);
-  const { json } = await rollBack({ snapshot: first, replaces: second });
-  const ended = await service.ended(json.id);
-  expect(ended).toMatchObject({ state: "failed", snapshot: null, replaces: second });
-  expect(ended.error).toContain(object.slice(0, 12));
-  expect(await currentId()).toBe(second);
-  writeFileSync(join(folder, file), bytes);
+  try {
+    const { json } = await rollBack({ snapshot: first, replaces: second });
+    const ended = await service.ended(json.id);
+    expect(ended).toMatchObject({ state: "failed", snapshot: null, replaces: second });
+    expect(ended.error).toContain(object.slice(0, 12));
+    expect(await currentId()).toBe(second);
+  } finally {
+    writeFileSync(join(folder, file), bytes);
+  }
 });
 
 test("beside an import in progress it does not wait, and the import keeps what was taken back", async () => {

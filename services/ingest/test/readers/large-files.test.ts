@@ -62,7 +62,7 @@ test("memory stays flat over a registry dump of many objects", async () => {
     const bytes = Buffer.from(block);
     for (let at = 0; at < 200; at++) yield bytes;
   }
-  // Of the tests before this one.
+  // The garbage of the tests before this one.
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
   const { objects } = await readGeofeedReferences({ file: "dump", bytesMax: 1 << 30, secondsMax: 60, badRecordsMax: 0.05, chunks: many() });
