@@ -1,6 +1,7 @@
 /** Runs test files from one bundle, several at the same time, and then those that must run alone (`@alone`), one after the other. */
 
 import TestRunner from "jest-runner";
+import { quickVariable } from "./runs.ts";
 import { StartGate } from "./start-gate.ts";
 import { bundleTests } from "./test-bundle.ts";
 import { runsAlone } from "./test-groups.ts";
@@ -21,6 +22,8 @@ export default class AloneLast extends TestRunner {
 
   async #runTogether(tests, watcher, options) {
     this.#limitWorkers(tests.length);
+    // Files of `make test-unit` are short. They would be over before the gate has looked.
+    if (process.env[quickVariable]) return super.runTests(tests, watcher, options);
     const gate = new StartGate();
     const leave = () => gate.leave();
     const ends = [this.on("test-file-start", () => gate.enter()), this.on("test-file-success", leave), this.on("test-file-failure", leave)];
