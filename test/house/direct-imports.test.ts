@@ -42,6 +42,12 @@ test.each([
   expect(direct(text)).toBe(text);
 });
 
+test("a comment between the names is refused, because its words would be taken for names", () => {
+  expect(() => direct('import {\n  // Both, of each.\n  parsePrefix,\n} from "@netfacts/address";')).toThrow(
+    "cannot read a comment in the braces",
+  );
+});
+
 test("the thread that reads geofeeds loads no schema of a record", async () => {
   const { metafile } = await build({
     absWorkingDir: root,

@@ -139,11 +139,11 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
     ...settingsOf?.(service, index),
   });
   const processes = await placeProcesses(options, envOf, onOutput);
-  // Publish while the services start.
   // `make dev` publishes nothing itself, and starts without the modules that can.
   const publish = async (origin: SnapshotOrigin) => (await import("./publish-snapshot.ts")).publishSnapshot(natsUrl, bucket, origin);
   undo.push(() => endProcesses(processes));
   for (const process of processes) process.launch();
+  // Publish while the services start.
   if (snapshot === undefined) {
     const { sampleFolder } = await import("./sample-snapshot.ts");
     await publish(await sampleFolder(join(folder, "samples")));

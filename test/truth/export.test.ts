@@ -56,10 +56,10 @@ function exportedRanges(): AddressRange[][] {
   const all = [...addressRanges(generation)];
   return [4, 6].flatMap((version) => {
     const ranges = all.filter(({ first }) => first.version === version);
-    const windows = Array.from({ length: Math.ceil(ranges.length / (windowRanges * windowEvery)) }, (_, index) =>
-      ranges.slice(index * windowRanges * windowEvery).slice(0, windowRanges),
+    const stride = windowRanges * windowEvery;
+    return Array.from({ length: Math.ceil(ranges.length / stride) }, (_, index) =>
+      ranges.slice(index * stride, index * stride + windowRanges),
     );
-    return windows;
   });
 }
 
