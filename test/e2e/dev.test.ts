@@ -9,10 +9,14 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeEach, expect, test } from "@jest/globals";
 import { until } from "../support/http.ts";
 import { removeFolders, temporaryFolder } from "../support/processes.ts";
+import { runFolderVariable } from "../support/run-folder.ts";
 import { smallSources } from "../support/small-sources.ts";
+import { someSamples } from "../support/some-samples.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const startMsMax = 150_000;
+/** Lets `make dev` take its services from the bundle of the run. The first test starts them from the sources, as a developer does. */
+const fromBundle = { [runFolderVariable]: process.env[runFolderVariable] ?? "" };
 
 /** Somebody else's. */
 const taken = createServer();
@@ -89,8 +93,18 @@ function alive(): string[] {
   });
 }
 
+/** A setting of the living process of a service. */
+function settingOf(service: string, name: string): string | undefined {
+  const [pid = ""] =
+    alive()
+      .find((line) => line.includes(`services/${service}/src/main`))
+      ?.split(" ") ?? [];
+  const settings = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  return settings.find((setting) => setting.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
 test("starts everything, prints where it is and a line that works, and a Ctrl-C stops it all", async () => {
-  start();
+  start({ SOURCES: someSamples(temporaryFolder(), ["route-views.jinx", "ripencc"]) });
   await untilPrinted(/^ready/m);
   const rows = table();
   const services = ["ip-routing-0", "ip-routing-1", "asn-prefix-0", "rdns-resolver-0", "ingest-0", "gateway-auth-quota-0"];
@@ -124,7 +138,7 @@ test("starts everything, prints where it is and a line that works, and a Ctrl-C 
 
 test("with sources of one's own: when one process is killed it says which with its last lines, and stops all others", async () => {
   const from = 19_000 + (process.pid % 900);
-  start({ SOURCES: smallSources(temporaryFolder(), "NL"), DEV_PORT: `${from}` });
+  start({ ...fromBundle, SOURCES: smallSources(temporaryFolder(), "NL"), DEV_PORT: `${from}` });
   await untilPrinted(/^ready/m);
   const at = (name: string) => new URL(table().get(name)?.rest.split(/\s+/)[0] ?? "").port;
   const [nats, ...others] = ["nats-server", "gateway-auth-quota-0", "gateway-auth-quota-1", "ingest-0"].map(at);
@@ -144,9 +158,10 @@ test("with sources of one's own: when one process is killed it says which with i
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a second Ctrl-C ends it at once, also while it starts", async () => {
-  start();
+test("a second Ctrl-C ends it at once, also while it starts to import the samples", async () => {
+  start(fromBundle);
   await untilPrinted(/^ip-routing-0 +\| /m);
+  expect(settingOf("ingest", "SOURCES")).toBe(join(root, "samples/sources.yaml"));
   await stopAtOnce();
   expect(await ended).toEqual([130, null]);
   expect(alive()).toEqual([]);
