@@ -36,5 +36,5 @@ export const days = 86_400;
 
 /** Adds the label `service` to a metric of a Node process, and leaves out processes that are not ours. */
 export function ofOurs(metric: string): string {
-  return `${metric} * on (job, instance) group_left (service) netfacts_process_info`;
+  return `${metric} * on (namespace, job, instance) group_left (service) netfacts_process_info`;
 }

@@ -3,7 +3,7 @@
 import { type Alert, hours, minutes, type Times } from "./alert.ts";
 
 /** Gauges of a process that led before keep their last value. */
-export const atLeader = "and on (job, instance) netfacts_ingest_leads == 1";
+export const atLeader = "and on (namespace, job, instance) netfacts_ingest_leads == 1";
 const pods = 'service=~"ip-routing|asn-prefix"';
 
 export function dataAlerts(time: Times): Alert[] {
@@ -34,7 +34,7 @@ export function dataAlerts(time: Times): Alert[] {
     },
     {
       name: "NetfactsPodWithoutSnapshot",
-      expr: `netfacts_process_info{${pods}} unless on (job, instance) netfacts_snapshot_digest`,
+      expr: `netfacts_process_info{${pods}} unless on (namespace, job, instance) netfacts_snapshot_digest`,
       holds: time(10 * minutes),
       severity: "critical",
       summary: "{{ $labels.service }} at {{ $labels.instance }} has no snapshot",

@@ -6,7 +6,7 @@ export function processAlerts(time: Times): Alert[] {
   return [
     {
       name: "NetfactsProcessDown",
-      expr: `up == 0 and on (job, instance) last_over_time(netfacts_process_info[${time(7 * days)}])`,
+      expr: `up == 0 and on (namespace, job, instance) last_over_time(netfacts_process_info[${time(7 * days)}])`,
       holds: time(2 * minutes),
       severity: "critical",
       summary: "{{ $labels.instance }} of {{ $labels.job }} cannot be scraped",
@@ -27,7 +27,7 @@ export function processAlerts(time: Times): Alert[] {
       // Not only while it runs: Kubernetes waits up to five minutes before each new start, in which there is nothing to scrape.
       expr:
         `last_over_time(netfacts_process_info[${time(30 * minutes)}])` +
-        ` and on (job, instance) changes(process_start_time_seconds[${time(30 * minutes)}]) > 2`,
+        ` and on (namespace, job, instance) changes(process_start_time_seconds[${time(30 * minutes)}]) > 2`,
       holds: time(minutes),
       severity: "warning",
       summary: "{{ $labels.service }} at {{ $labels.instance }} restarts again and again",
@@ -59,7 +59,7 @@ export function processAlerts(time: Times): Alert[] {
     },
     {
       name: "NetfactsMemoryNearLimit",
-      expr: "process_resident_memory_bytes / on (job, instance) group_left (service) netfacts_memory_limit_bytes > 0.9",
+      expr: "process_resident_memory_bytes / on (namespace, job, instance) group_left (service) netfacts_memory_limit_bytes > 0.9",
       holds: time(10 * minutes),
       severity: "critical",
       summary: "{{ $labels.instance }} uses {{ $value | humanizePercentage }} of its memory",
@@ -67,7 +67,7 @@ export function processAlerts(time: Times): Alert[] {
     },
     {
       name: "NetfactsHeapNearLimit",
-      expr: "nodejs_heap_size_used_bytes / on (job, instance) group_left (service) netfacts_heap_limit_bytes > 0.9",
+      expr: "nodejs_heap_size_used_bytes / on (namespace, job, instance) group_left (service) netfacts_heap_limit_bytes > 0.9",
       holds: time(10 * minutes),
       severity: "critical",
       summary: "The heap of {{ $labels.instance }} is {{ $value | humanizePercentage }} full",

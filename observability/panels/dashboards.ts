@@ -138,7 +138,7 @@ const data: Dashboard = {
           "short",
           "They are not ready.",
           {
-            pods: `count(netfacts_process_info${where('service=~"ip-routing|asn-prefix"')} unless on (job, instance) netfacts_snapshot_digest) or vector(0)`,
+            pods: `count(netfacts_process_info${where('service=~"ip-routing|asn-prefix"')} unless on (namespace, job, instance) netfacts_snapshot_digest) or vector(0)`,
           },
           { thresholds: [null, 1], alerts: ["NetfactsPodWithoutSnapshot"] },
         ),
@@ -316,13 +316,15 @@ const lookups: Dashboard = {
           [each]: sum(rate("netfacts_items_served_total"), "service", "instance"),
         }),
         lines("Processor time of each item", "s", "Processor time of the process by items served.", {
-          [each]: `rate(process_cpu_seconds_total${where()}[$__rate_interval]) / on (job, instance) group_right () sum by (job, instance, service) (${rate("netfacts_items_served_total")})`,
+          [each]: `rate(process_cpu_seconds_total${where()}[$__rate_interval]) / on (namespace, job, instance) group_right () sum by (namespace, job, instance, service) (${rate("netfacts_items_served_total")})`,
         }),
         lines(
           "Event loop",
           "s",
           "99th percentile of the delay of the event loop.",
-          { [each]: `nodejs_eventloop_lag_p99_seconds${where()} * on (job, instance) group_left (service) netfacts_process_info` },
+          {
+            [each]: `nodejs_eventloop_lag_p99_seconds${where()} * on (namespace, job, instance) group_left (service) netfacts_process_info`,
+          },
           { thresholds: [0.1, 0.25], alerts: ["NetfactsEventLoopDelayed"] },
         ),
         lines(

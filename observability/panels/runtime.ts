@@ -2,7 +2,7 @@
 
 import { type Dashboard, each, lines, number, where } from "./panel.ts";
 
-const ours = "* on (job, instance) group_left (service) netfacts_process_info";
+const ours = "* on (namespace, job, instance) group_left (service) netfacts_process_info";
 const chosen = where('instance=~"$instance"');
 
 export const runtime: Dashboard = {
@@ -46,7 +46,9 @@ export const runtime: Dashboard = {
           "Memory, as share of the limit",
           "percentunit",
           "Resident memory by the limit of the container, or the memory of the machine.",
-          { [each]: `process_resident_memory_bytes${chosen} / on (job, instance) group_left (service) netfacts_memory_limit_bytes` },
+          {
+            [each]: `process_resident_memory_bytes${chosen} / on (namespace, job, instance) group_left (service) netfacts_memory_limit_bytes`,
+          },
           { thresholds: [0.8, 0.9], alerts: ["NetfactsMemoryNearLimit"] },
         ),
         lines("Memory", "bytes", "Resident memory.", { [each]: `process_resident_memory_bytes${chosen} ${ours}` }),
@@ -54,11 +56,11 @@ export const runtime: Dashboard = {
           "Heap, as share of the limit",
           "percentunit",
           "JavaScript heap in use. Snapshots are outside of it.",
-          { [each]: `nodejs_heap_size_used_bytes${chosen} / on (job, instance) group_left (service) netfacts_heap_limit_bytes` },
+          { [each]: `nodejs_heap_size_used_bytes${chosen} / on (namespace, job, instance) group_left (service) netfacts_heap_limit_bytes` },
           { thresholds: [0.8, 0.9], alerts: ["NetfactsHeapNearLimit"] },
         ),
         lines("Garbage collection", "percentunit", "Share of the time spent on garbage collection.", {
-          [each]: `sum by (job, instance) (rate(nodejs_gc_duration_seconds_sum${chosen}[$__rate_interval])) ${ours}`,
+          [each]: `sum by (namespace, job, instance) (rate(nodejs_gc_duration_seconds_sum${chosen}[$__rate_interval])) ${ours}`,
         }),
         lines(
           "Open files",

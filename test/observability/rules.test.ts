@@ -57,28 +57,41 @@ test("each situation causes its alerts and no other", async () => {
 }, 240_000);
 
 /** @returns the path of a file of tests whose rules are evaluated that often. */
-function write(name: string, interval: string, tests: readonly Scenario[]): string {
+function write(name: string, interval: string, situations: readonly Scenario[]): string {
   const path = join(folder, name);
   // What is recorded comes before the alerts that read it.
   const order = { evaluation_interval: interval, group_eval_order: groups.map((group) => group.name) };
-  writeFileSync(path, stringify({ rule_files: [rulePath], ...order, tests: tests.map(promtoolTest) }));
+  const tests = [...Map.groupBy(situations, ({ atMinutes }) => atMinutes)].map(([atMinutes, list]) => promtoolTest(atMinutes, list));
+  writeFileSync(path, stringify({ rule_files: [rulePath], ...order, tests }));
   return path;
 }
 
-function promtoolTest({ name, changes, atMinutes, fires }: Scenario): object {
-  const series = Object.entries({ ...healthy, ...changes }).filter(([, values]) => values !== null);
+/** Situations that are looked at after the same time are installations beside one another, each in a namespace of its name. */
+function promtoolTest(atMinutes: number, situations: readonly Scenario[]): object {
   return {
-    name,
+    name: `after ${atMinutes} minutes`,
     interval: "1m",
-    input_series: series.map(([of, values]) => ({ series: of, values: values?.replace("x440", `x${atMinutes + 1}`) })),
+    input_series: situations.flatMap(({ name, changes }) =>
+      Object.entries({ ...healthy, ...changes }).flatMap(([series, values]) =>
+        values === null ? [] : [{ series: inNamespace(series, name), values: values.replace("x440", `x${atMinutes + 1}`) }],
+      ),
+    ),
     alert_rule_test: rules.map(({ alert = "", labels, annotations }) => ({
       alertname: alert,
       eval_time: `${atMinutes}m`,
-      exp_alerts: [fires[alert] ?? []].flatMap(([own, summary]) =>
-        summary === undefined ? [] : [{ exp_labels: { namespace: "n", ...own, ...labels }, exp_annotations: { ...annotations, summary } }],
-      ),
+      exp_alerts: situations.flatMap(({ name, fires }) => {
+        const [own, summary] = fires[alert] ?? [];
+        if (summary === undefined) return [];
+        return [{ exp_labels: { namespace: name, ...own, ...labels }, exp_annotations: { ...annotations, summary } }];
+      }),
     })),
   };
+}
+
+function inNamespace(series: string, namespace: string): string {
+  const named = series.replace('namespace="n"', `namespace=${JSON.stringify(namespace)}`);
+  if (named === series) throw new Error(`${series} is in no namespace`);
+  return named;
 }
 
 test("an alert names its page", () => {
