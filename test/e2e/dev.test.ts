@@ -10,8 +10,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from "@jest/globals";
 import { until } from "../support/http.ts";
 import { removeFolders, temporaryFolder } from "../support/processes.ts";
 import { runFolderVariable } from "../support/run-folder.ts";
-import { smallSources } from "../support/small-sources.ts";
-import { someSamples } from "../support/some-samples.ts";
+import { smallSources, smallSourcesWithRoute } from "../support/small-sources.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const startMsMax = 150_000;
@@ -104,7 +103,7 @@ function settingOf(service: string, name: string): string | undefined {
 }
 
 test("starts everything, prints where it is and a line that works, and a Ctrl-C stops it all", async () => {
-  start({ SOURCES: someSamples(temporaryFolder(), ["route-views.jinx", "ripencc"]) });
+  start({ SOURCES: smallSourcesWithRoute(temporaryFolder(), "NL") });
   await untilPrinted(/^ready/m);
   const rows = table();
   const services = ["ip-routing-0", "ip-routing-1", "asn-prefix-0", "rdns-resolver-0", "ingest-0", "gateway-auth-quota-0"];
