@@ -177,19 +177,19 @@ export async function javaArguments(java: Java, lib: string, source: string, mai
 }
 
 /**
- * Keeps the classes that a start loads, as the JVM has them in memory: starts with them take three quarters of the processor time.
+ * Keeps the classes that a run loads, as the JVM has them in memory: starts with them take three fifths of the processor time.
  *
- * @param args  those of a run that ends when its standard input does.
  * @param path  where to keep them. It is for this Java and the class path: another Java loads its classes itself.
+ * @param runOnce  runs the program to its end with this option before its other arguments, and uses it as tests do.
  * @returns the option that makes the JVM use them; none if this JVM keeps none.
  */
-export async function sharedClasses(java: Java, args: readonly string[], path: string): Promise<string[]> {
+export async function sharedClasses(path: string, runOnce: (option: string) => Promise<void>): Promise<string[]> {
   const keep = async (): Promise<void> => {
     if (await exists(path)) return;
     const work = await mkdtemp(`${path}.`);
     try {
       const kept = join(work, "classes.jsa");
-      await runJava(java, [`-XX:ArchiveClassesAtExit=${kept}`, ...args]);
+      await runOnce(`-XX:ArchiveClassesAtExit=${kept}`);
       await rename(kept, path).catch(() => undefined);
     } finally {
       await rm(work, { recursive: true, force: true });

@@ -6,14 +6,15 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type FoundTool, findInstalledTool } from "./debian.ts";
+import { MongoClient } from "mongodb";
+import { findInstalledTool } from "./debian.ts";
 import { freePort } from "./free-ports.ts";
 import { freezeProcess } from "./frozen.ts";
 import { findJava, findMongoJars, javaArguments, sharedClasses } from "./mongodb-java.ts";
 import { askForServer, type SharedServer } from "./shared-server.ts";
 
 /** For tests of packages that do not depend on the driver. */
-export { MongoClient } from "mongodb";
+export { MongoClient };
 
 /** Variable with the URI of a running server. Tests then share it, and each uses its own databases. */
 const mongodbUriVariable = "MONGODB_URI";
@@ -148,23 +149,74 @@ async function findProgram(durable: boolean): Promise<Program> {
     throw new Error(`${wanted} (mongo-java-server could not be had: ${cause.message})`, { cause });
   });
   const run = await javaArguments(java, lib, join(import.meta.dirname, "mongodb-serve.java"), "MongodbServe");
-  const shared = await keptClasses(java, run);
-  return {
+  const mongo: Program = {
     kind: "mongo-java-server",
     command: java.command,
     env: java.env,
-    args: (port, folder) => [...shared, ...run, `${port}`, join(folder, "data.h2"), durable ? "durable" : "plain"],
+    args: (port, folder) => [...run, `${port}`, join(folder, "data.h2"), durable ? "durable" : "plain"],
   };
+  const shared = await keptClasses(mongo, dirname((run[run.indexOf("-cp") + 1] ?? "").split(delimiter)[0] ?? ""));
+  return { ...mongo, args: (port, folder) => [...shared, ...mongo.args(port, folder)] };
 }
 
-/** They are made by a short run with a database that is removed. */
-async function keptClasses(java: Extract<FoundTool, { found: true }>, run: readonly string[]): Promise<string[]> {
-  const program = (run[run.indexOf("-cp") + 1] ?? "").split(delimiter)[0] ?? "";
-  const folder = await mkdtemp(join(tmpdir(), "netfacts-mongodb-"));
+/** They are made by one start with a short session, whose data are removed. @returns the JVM's options. */
+async function keptClasses(program: Program, cache: string): Promise<string[]> {
+  return await sharedClasses(join(cache, "session.jsa"), async (option) => {
+    const folder = await mkdtemp(join(tmpdir(), "netfacts-mongodb-"));
+    try {
+      const port = await freePort();
+      const child = await launch({ ...program, args: (...of) => [option, ...program.args(...of)] }, port, folder, () => undefined);
+      const ended = once(child, "exit");
+      await holdSession(`mongodb://127.0.0.1:${port}`).finally(() => child.stdin?.end());
+      await ended;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+/** A document with fields of the kinds that our store has. */
+interface Thing {
+  readonly _id: string;
+  readonly number?: number;
+  readonly at?: Date | null;
+  readonly list?: readonly { readonly number: number }[];
+  readonly text?: string;
+  readonly count?: number;
+  readonly most?: number;
+  readonly made?: boolean;
+}
+
+/** Uses what our store uses, so that the server has loaded its classes. */
+async function holdSession(url: string): Promise<void> {
+  const client = await MongoClient.connect(url);
   try {
-    return await sharedClasses(java, [...run, "0", join(folder, "data.h2"), "plain"], `${dirname(program)}/classes.jsa`);
+    const things = client.db("session").collection<Thing>("things");
+    await things.createIndexes([
+      { key: { number: 1 }, name: "number", unique: true },
+      { key: { at: 1 }, name: "at", expireAfterSeconds: 3600 },
+    ]);
+    await things.insertMany([1, 2, 3].map((number) => ({ _id: `${number}`, number, at: new Date(), list: [{ number }] })));
+    await things.insertOne({ _id: "twice", number: 3 }).catch(() => undefined);
+    await things
+      .find({ number: { $gte: 1, $lt: 9 }, $or: [{ at: null }, { at: { $lte: new Date() } }] }, { sort: { number: 1 }, limit: 2 })
+      .toArray();
+    const change = { $set: { text: "a" }, $inc: { count: 1 }, $max: { most: 3 }, $setOnInsert: { made: true } };
+    await things.findOneAndUpdate({ _id: "1", at: { $exists: true } }, change, { upsert: true, returnDocument: "after" });
+    await things.updateMany({ _id: { $in: ["1", "2"] } }, { $unset: { text: "" } });
+    await things.replaceOne({ _id: "4" }, { number: 4 }, { upsert: true });
+    await things.bulkWrite([
+      { updateOne: { filter: { _id: "5" }, update: { $inc: { count: 1 }, $set: { number: 5 } }, upsert: true } },
+      { deleteOne: { filter: { _id: "2" } } },
+    ]);
+    await things.deleteMany({ $and: [{ number: { $gt: 4, $not: { $lt: 3 } } }] });
+    await things.countDocuments();
+    await things.estimatedDocumentCount();
+    await things.aggregate([{ $match: { number: { $gte: 0 } } }, { $group: { _id: "$number", count: { $sum: 1 } } }]).toArray();
+    await client.db("session").command({ ping: 1 });
+    await client.db("session").dropDatabase();
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await client.close();
   }
 }
 
