@@ -10,7 +10,7 @@ import { toolOrNotRun } from "../support/debian.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
 import { endAll, netfactsJsonWith, removeFolders, temporaryFolder } from "../support/processes.ts";
 import { type RecursiveDns, startRecursiveDns } from "../support/recursive-dns.ts";
-import { isLong, seed } from "../support/runs.ts";
+import { isLong, runs, seed } from "../support/runs.ts";
 import { findSchemathesis, schemathesisArguments } from "../support/schemathesis.ts";
 import { resolverSettings } from "./questions.ts";
 
@@ -18,6 +18,8 @@ const tool = toolOrNotRun(await findSchemathesis(), "schemathesis", 2);
 const checked = tool === null ? test.skip : test;
 /** Its own bound; a machine that is slower only tries less. */
 const secondsMax = isLong ? 60 : 8;
+/** Random requests to each operation, beside those that try each rule of the document once. */
+const examplesMax = runs(25, 8);
 
 const home = temporaryFolder();
 let dns: RecursiveDns;
@@ -52,7 +54,7 @@ hooks = ${JSON.stringify(join(import.meta.dirname, "../support/schemathesis-hook
 [output.truncation]
 enabled = false
 [generation]
-max-examples = 25
+max-examples = ${examplesMax}
 database = "none"
 [auth.openapi.apiKey]
 bearer = "${secret}"
