@@ -1,7 +1,9 @@
 /** rpki-client exports with current times, because stayrtr drops expired ROAs and refuses files that are a day old. */
 
-import { renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { openContent } from "@netfacts/content";
+import { madeOnce } from "./made-once.ts";
 
 /** An item of an export's `roas`. */
 export interface ExportedRoa {
@@ -32,6 +34,38 @@ export async function readExportLines(path: string): Promise<Map<string, string>
     }
   }
   return roas;
+}
+
+export interface ExportPair {
+  readonly paths: readonly [before: string, after: string];
+  /** Number of VRPs in each of the whole files. */
+  readonly vrps: readonly [before: number, after: number];
+}
+
+/**
+ * Two exports, thinned once in a run: every line that the other has not, and of the VRPs that are in both every tenth.
+ *
+ * @param own  an empty folder, for the copies outside a run.
+ */
+export async function thinnedExports(paths: readonly [before: string, after: string], own: string): Promise<ExportPair> {
+  const folder = await madeOnce("thinned-exports", join(own, "thinned-exports"), async (path) => {
+    mkdirSync(path);
+    const [before, after] = [await exportLines(paths[0]), await exportLines(paths[1])];
+    const isVrp = (line: string) => line.includes('"maxLength"');
+    const inAfter = new Set(after);
+    const dropped = new Set(before.filter((line, at) => at % 10 > 0 && isVrp(line) && line.endsWith(",") && inAfter.has(line)));
+    for (const [at, lines] of [before, after].entries())
+      writeFileSync(join(path, `${at}.json`), lines.filter((line) => !dropped.has(line)).join("\n"), "latin1");
+    writeFileSync(join(path, "vrps.json"), JSON.stringify([before, after].map((lines) => lines.filter(isVrp).length)));
+  });
+  const vrps = JSON.parse(readFileSync(join(folder, "vrps.json"), "utf8")) as [number, number];
+  return { paths: [join(folder, "0.json"), join(folder, "1.json")], vrps };
+}
+
+async function exportLines(path: string): Promise<string[]> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of openContent(path).stream) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString("latin1").split("\n");
 }
 
 export function parseExportLine(line: string): ExportedRoa {

@@ -1,28 +1,15 @@
 /** The sample dataset as a folder, and as a generation in memory. It is imported once in a run of tests (some seconds). */
 
-import { existsSync } from "node:fs";
-import { cp, mkdtemp, rename, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { readSources, runIngest } from "@netfacts/ingest/app";
 import { Generation, loadSnapshot, openDataFolder, openSnapshot } from "@netfacts/snapshot";
-import { runFolderVariable } from "./run-folder.ts";
-import { withLock } from "./tool-cache.ts";
+import { madeOnce } from "./made-once.ts";
 
 /** A data folder with the samples, only for reading: the one of this run; outside a run, one that is made at `own`. */
 export async function sampleFolder(own: string): Promise<string> {
-  const run = process.env[runFolderVariable];
-  if (run === undefined) {
-    await importSamples(own);
-    return own;
-  }
-  const folder = join(run, "samples");
-  await withLock(`${folder}.lock`, async () => {
-    if (existsSync(folder)) return;
-    await importSamples(`${folder}.part`);
-    await rename(`${folder}.part`, folder);
-  });
-  return folder;
+  return await madeOnce("samples", own, importSamples);
 }
 
 /** Copies the samples into the empty folder `home`, so that the one-process form starts there without an import. @returns `home`. */

@@ -13,6 +13,7 @@ import { toolOrNotRun } from "../support/debian.ts";
 import { isLong } from "../support/runs.ts";
 import { compareLines } from "./support/compare-lines.ts";
 import { testDataOrNotRun } from "./support/test-data.ts";
+import { thinnedMrt } from "./support/thinned-mrt.ts";
 
 // The largest file has half a million routes, for which bgpdump takes some ten seconds where nothing else runs.
 jest.setTimeout(240_000);
@@ -51,25 +52,6 @@ async function ours(path: string): Promise<Told & { lines: string[] }> {
   for await (const piece of ourText(path, told)) pieces.push(piece);
   const text = Buffer.concat(pieces).toString("latin1");
   return { ...told, lines: text === "" ? [] : text.slice(0, -1).split("\n") };
-}
-
-const recordHeaderBytes = 12;
-
-/** In an ordinary run a copy with the first of the file's records and every tenth, unpacked: bgpdump takes long for the largest. */
-async function thinned(path: string): Promise<string> {
-  if (isLong) return path;
-  const pieces: Buffer[] = [];
-  for await (const piece of openContent(path).stream) pieces.push(Buffer.from(piece));
-  const bytes = Buffer.concat(pieces);
-  const kept: Buffer[] = [];
-  for (let [at, number] = [0, 0]; at < bytes.length; number++) {
-    const end = at + recordHeaderBytes + bytes.readUInt32BE(at + 8);
-    if (number % 10 === 0) kept.push(bytes.subarray(at, end));
-    at = end;
-  }
-  const copy = join(folder, `thinned-${basename(path).replace(/\.(gz|bz2)$/, "")}`);
-  writeFileSync(copy, Buffer.concat(kept));
-  return copy;
 }
 
 /** Files that both read the same, with their lines, the records refused, and how the reading ends. */
@@ -221,7 +203,7 @@ test.each(large)(`%s, ${isLong ? "all of it" : "a tenth of its records"}, is as 
   const paths = testDataOrNotRun(`the lines of ${file}`, [file]);
   const tool = toolOrNotRun(await findBgpdump(), "bgpdump", 1);
   if (paths === null || tool === null) return;
-  const path = await thinned(paths[0]);
+  const path = await thinnedMrt(paths[0], folder);
   const told: Told = { bad: [], ending: null };
   const compared = await compareLines(ourText(path, told), bgpdumpOutput(tool, path));
   expect({ ...compared, ...told }).toEqual({ lines: isLong ? lines : linesOfTenth, difference: null, bad: [], ending: null });

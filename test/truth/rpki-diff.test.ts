@@ -1,41 +1,24 @@
 /** Two exports of rpki-client half an hour apart: `snapshot diff` names the VRPs that changed as a reading of the two files by hand does. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
+import { thinnedExports } from "../support/rpki-export.ts";
 import { isLong } from "../support/runs.ts";
 import { Imported } from "./support/cli.ts";
-import { exportText, readExport } from "./support/modern-vrps.ts";
+import { readExport } from "./support/modern-vrps.ts";
 import { testDataOrNotRun } from "./support/test-data.ts";
 
 const files = ["modern/rpki-client.20250720T0931.json.bz2", "modern/rpki-client.20250720T1001.json.bz2"];
 
-let folder: string | null = null;
-afterAll(() => {
-  if (folder !== null) rmSync(folder, { recursive: true });
-});
-
-/** Both exports with every line that the other has not, and of the VRPs that are in both every tenth. */
-async function thinned(paths: readonly [string, string]): Promise<[string, string]> {
-  const into = mkdtempSync(join(tmpdir(), "netfacts-rpki-diff-"));
-  folder = into;
-  const [before, after] = [(await exportText(paths[0])).split("\n"), (await exportText(paths[1])).split("\n")];
-  const inAfter = new Set(after);
-  const dropped = new Set(
-    before.filter((line, at) => at % 10 > 0 && line.includes('"maxLength"') && line.endsWith(",") && inAfter.has(line)),
-  );
-  return [before, after].map((lines, at) => {
-    const path = join(into, basename(paths[at] as string, ".bz2"));
-    writeFileSync(path, lines.filter((line) => !dropped.has(line)).join("\n"));
-    return path;
-  }) as [string, string];
-}
+const folder = mkdtempSync(join(tmpdir(), "netfacts-rpki-diff-"));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 test("the difference of two snapshots names exactly the VRPs that the two exports differ in", async () => {
   const whole = testDataOrNotRun("difference of two RPKI exports", files) as [string, string] | null;
   if (whole === null) return;
-  const paths = isLong ? whole : await thinned(whole);
+  const paths = isLong ? whole : (await thinnedExports(whole, folder)).paths;
   const imports = await Promise.all(
     paths.map((path) =>
       Imported.of(

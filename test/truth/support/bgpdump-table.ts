@@ -19,7 +19,11 @@ const toNumber = Number;
 /** Peers are bits of one number. */
 const peersMax = 31;
 
-export async function bgpdumpTable(lines: AsyncIterable<string>): Promise<BgpdumpTable> {
+/** @param knownFeeds  the full-feed peers, if the lines are only a part of a table. */
+export async function bgpdumpTable(
+  lines: AsyncIterable<string>,
+  knownFeeds: BgpdumpTable["fullFeeds"] | null = null,
+): Promise<BgpdumpTable> {
   const peers = new Map<string, number>();
   /** Prefix and origin → the peers that see them, as bits. */
   const seen = new Map<string, number>();
@@ -40,7 +44,7 @@ export async function bgpdumpTable(lines: AsyncIterable<string>): Promise<Bgpdum
     const [shortest, longest] = feedLengths[family];
     if (length >= shortest && length <= longest) sizes[family].set(peer, (sizes[family].get(peer) ?? 0) + 1);
   }
-  const fullFeeds = { ipv4: fullFeedsOf("ipv4", sizes.ipv4), ipv6: fullFeedsOf("ipv6", sizes.ipv6) };
+  const fullFeeds = knownFeeds ?? { ipv4: fullFeedsOf("ipv4", sizes.ipv4), ipv6: fullFeedsOf("ipv6", sizes.ipv6) };
   const maskOf = (names: readonly string[]) => names.reduce((mask, name) => mask | (1 << (peers.get(name) ?? 0)), 0);
   const full = { ipv4: maskOf(fullFeeds.ipv4), ipv6: maskOf(fullFeeds.ipv6) };
   const table: string[] = [];

@@ -143,7 +143,7 @@ describe("rpki-client exports", () => {
     expect(await compareExport(join(samples, "rpki-client.20250720T0931.slice.json.gz"))).toBe(142_135);
   });
 
-  // An ordinary run reads it in test/truth/rpki-states.test.ts, against another reading.
+  // An ordinary run reads a part of it in test/truth/rpki-states.test.ts, against another reading.
   if (isLong)
     test("every VRP of a whole export of 75 MB is read as JSON.parse has it", async () => {
       await withFile(join(data, "modern/rpki-client.20250720T0931.json.bz2"), async (path) =>
