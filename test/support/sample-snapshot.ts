@@ -4,7 +4,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { readSources, runIngest } from "@netfacts/ingest/app";
-import { Generation, loadSnapshot, openDataFolder, openSnapshot } from "@netfacts/snapshot";
+import { Generation, type LoadedSnapshot, loadSnapshot, openDataFolder, openSnapshot } from "@netfacts/snapshot";
 import { madeOnce } from "./made-once.ts";
 
 /** A data folder with the samples, only for reading: the one of this run; outside a run, one that is made at `own`. */
@@ -25,10 +25,14 @@ async function importSamples(folder: string): Promise<void> {
 }
 
 export async function sampleGeneration(): Promise<Generation> {
+  return Generation.of(await loadedSamples());
+}
+
+export async function loadedSamples(): Promise<LoadedSnapshot> {
   const folder = await mkdtemp(join(tmpdir(), "netfacts-samples-"));
   try {
     const { store, manifest } = await openSnapshot(await sampleFolder(folder));
-    return Generation.of(await loadSnapshot(store, manifest));
+    return await loadSnapshot(store, manifest);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

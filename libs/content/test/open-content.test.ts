@@ -8,7 +8,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { findDebianTool, toolOrNotRun } from "../../../test/support/debian.ts";
 import fc from "../../../test/support/properties.ts";
-import { runs, seed } from "../../../test/support/runs.ts";
+import { isLong, runs, seed } from "../../../test/support/runs.ts";
 import { ContentError, openContent, unpackStream } from "../src/index.ts";
 import { fixtures, packedFixtures } from "./support/packed-fixtures.ts";
 
@@ -113,9 +113,10 @@ describe("bzip2", () => {
   });
 
   test("cut anywhere is an error that says truncated", async () => {
+    const cutStep = isLong ? 97 : 389;
     for (const name of ["text.bz2", "noise.bz2", "empty.bz2"]) {
       const packed = readFileSync(join(fixtures, name));
-      for (let end = 4; end < packed.length; end += end < 50 || end > packed.length - 20 ? 1 : 97) {
+      for (let end = 4; end < packed.length; end += end < 50 || end > packed.length - 20 ? 1 : cutStep) {
         expect({ name, end, code: (await failureOf(packed.subarray(0, end)))?.code }).toEqual({ name, end, code: "truncated" });
       }
     }
@@ -377,7 +378,7 @@ test.each(["none", "gzip", "bzip2"])("leaving a stream early closes the file (%s
   const path = fileOf(bytes);
   for await (const _ of openContent(path).stream) break;
   const before = open();
-  for (let round = 0; round < 10; round++) for await (const _ of openContent(path).stream) break;
+  for (let round = 0; round < 3; round++) for await (const _ of openContent(path).stream) break;
   expect(open()).toBe(before);
 });
 

@@ -17,28 +17,44 @@ function expectAsReference(trie: PrefixTrie, prefixes: readonly Prefix[], asked:
   const reference = new ReferenceTable(prefixes);
   expect(trie.size).toBe(reference.rows.length);
   expect(trie.ipv4Count + trie.ipv6Count).toBe(trie.size);
+  // Compared once as texts, which is fast; `expect` shows the difference if there is one.
+  const found: unknown[] = [];
+  const wanted: unknown[] = [];
+  const compare = (asked: unknown, one: unknown, other: unknown) => {
+    found.push([asked, one]);
+    wanted.push([asked, other]);
+  };
   reference.rows.forEach((row, entry) => {
     const prefix = prefixOf(row.version, row.bits);
-    expect(trie.prefixAt(entry)).toEqual(prefix);
-    expect([entry, trie.lengthAt(entry)]).toEqual([entry, row.bits.length]);
-    expect([prefix, trie.parent(entry)]).toEqual([prefix, reference.parent(entry)]);
-    expect([prefix, trie.end(entry)]).toEqual([prefix, entry + 1 + reference.moreSpecifics(prefix).length]);
+    compare(entry, wordsOf(trie.prefixAt(entry)), wordsOf(prefix));
+    compare(prefix, trie.lengthAt(entry), row.bits.length);
+    compare(prefix, trie.parent(entry), reference.parent(entry));
+    compare(prefix, trie.end(entry), entry + 1 + reference.moreSpecifics(prefix).length);
   });
   const list = new AddressList();
   for (const prefix of [...prefixes, ...asked]) {
     for (const address of edgesOf(prefix)) {
-      expect([address, trie.longest(address)]).toEqual([address, reference.longest(address)]);
+      compare(address, trie.longest(address), reference.longest(address));
       list.add(formatAddress(address));
     }
-    expect([prefix, trie.exact(prefix)]).toEqual([prefix, reference.exact(prefix)]);
-    expect([prefix, trie.covering(prefix)]).toEqual([prefix, reference.covering(prefix)]);
-    expect([prefix, chain(trie, trie.covering(prefix))]).toEqual([prefix, reference.coveringChain(prefix)]);
+    compare(prefix, trie.exact(prefix), reference.exact(prefix));
+    compare(prefix, trie.covering(prefix), reference.covering(prefix));
+    compare(prefix, chain(trie, trie.covering(prefix)), reference.coveringChain(prefix));
     const { start, end } = trie.moreSpecifics(prefix);
-    expect([prefix, Array.from({ length: end - start }, (_, at) => start + at)]).toEqual([prefix, reference.moreSpecifics(prefix)]);
+    compare(
+      prefix,
+      Array.from({ length: end - start }, (_, at) => start + at),
+      reference.moreSpecifics(prefix),
+    );
   }
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found).toEqual(wanted);
   const entries = new Int32Array(list.count).fill(-2);
   trie.longestOfList(list, entries);
   expect([...entries]).toEqual(Array.from(entries, (_, index) => trie.longest(list.at(index))));
+}
+
+function wordsOf({ version, w0, w1, w2, w3, length }: Prefix): number[] {
+  return [version, w0, w1, w2, w3, length];
 }
 
 function chain(trie: PrefixTrie, from: number): number[] {

@@ -181,7 +181,7 @@ describe("loading in the background", () => {
       };
       const before = await rssMib();
       let after = before;
-      for (let load = 0; load < 12; load++) after = await rssMib();
+      for (let load = 0; load < 8; load++) after = await rssMib();
       expect(after - before).toBeLessThan(4 * mib);
     });
   });
