@@ -29,6 +29,8 @@ const off: Telemetry = { on: false, onExport() {}, async stop() {} };
  */
 export async function startTelemetry({ service }: { readonly service: string }): Promise<Telemetry> {
   if (!isWanted(process.env)) return off;
+  const { readTelemetrySettings } = await import("./telemetry-settings.ts");
+  readTelemetrySettings(process.env);
   const { startSdk } = await import("./open-telemetry.ts");
   let known: string | null = null;
   let listener: (fault: string | null) => void = () => {};
