@@ -60,7 +60,7 @@ beforeAll(async () => {
     snapshot: null,
     // So that a pod that loaded one before it was damaged has it no more.
     settings: { SNAPSHOT_KEEP_MS: "1000" },
-    replicas: { "ip-routing": 2, "asn-prefix": 1 },
+    replicas: { "ip-routing": 2, "asn-prefix": 1, "rdns-resolver": 0 },
   });
   let nowMs = 0;
   opened = await openStore({

@@ -49,7 +49,7 @@ const publish = async (day: number): Promise<void> => {
 };
 
 beforeAll(async () => {
-  all = await startDistributed({ snapshot: null, replicas: { "ip-routing": 1, "asn-prefix": 1 } });
+  all = await startDistributed({ snapshot: null, replicas: { "ip-routing": 1, "asn-prefix": 1, "rdns-resolver": 0 } });
   opened = await openStore({
     bucket: "netfacts-snapshots",
     connection: { servers: all.natsUrl, name: "publisher" },

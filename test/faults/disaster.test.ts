@@ -37,6 +37,7 @@ interface Installation {
 /** New servers without any data, and one process of each service that the questions need. */
 async function install({ sources, state, prepare }: Installation): Promise<Distributed> {
   running = await startDistributed({
+    ownMongodb: true,
     replicas: { "gateway-auth-quota": 1, "ip-routing": 1, "asn-prefix": 0, "rdns-resolver": 0, ingest: 1 },
     settings: { LOG_LEVEL: "info", USAGE_FLUSH_MS: "200" },
     settingsOf: (service): Record<string, string> =>

@@ -14,6 +14,7 @@ let messaging: Messaging;
 
 beforeAll(async () => {
   distributed = await startDistributed({
+    ownMongodb: true,
     replicas: { "gateway-auth-quota": 0, "rdns-resolver": 0 },
     snapshot: await madeOrigin(temporaryFolder()),
   });

@@ -35,6 +35,7 @@ beforeAll(async () => {
   const origin = openFolderStore(temporaryFolder());
   const { id } = await publishMade(origin, madeWorld(0));
   distributed = await startDistributed({
+    ownMongodb: true,
     replicas: { "gateway-auth-quota": gateways, "ip-routing": 1, "asn-prefix": 0, "rdns-resolver": 0 },
     settings: { LOG_LEVEL: "warn" },
     snapshot: { store: origin, id },

@@ -55,6 +55,7 @@ export async function startWatchedSystem({ rules, scrapeMs, pauseMs, gatewaySett
       return service === "ip-routing" && index === 0 ? { ...client, NATS_URL: `tls://127.0.0.1:${proxy?.port}` } : {};
     };
     const all = await startDistributed({
+      ownMongodb: true,
       replicas: { "ip-routing": 2, ingest: 1 },
       settings: {
         ...trust,

@@ -32,8 +32,10 @@ export interface DistributedOptions {
    * and the start does not wait until pods are ready.
    */
   readonly snapshot?: SnapshotOrigin | "by-ingest" | null;
-  /** False: the servers may be shared ones. Default: separate servers, which can be stopped, killed and frozen. */
+  /** False: nats-server may be a shared one. Default: a separate one, which can be stopped, killed and frozen, with the documented rights. */
   readonly own?: boolean;
+  /** True: a separate server with MongoDB's protocol, which can be stopped, killed and frozen. Default: the one of the run, and a new database. */
+  readonly ownMongodb?: boolean;
   /** Additional text for nats-server's configuration file. */
   readonly natsConfig?: string;
   /** Whether acknowledged writes survive a kill -9 of MongoDB's server. */
@@ -82,6 +84,8 @@ export interface Distributed {
 
 const bucket = "netfacts-snapshots";
 const database = "netfacts";
+/** On a shared server each start has a database of its own. */
+let databases = Date.now();
 /** Services that answer requests start before those that send them. */
 const startOrder: readonly ServiceName[] = ["ip-routing", "asn-prefix", "rdns-resolver", "ingest", "gateway-auth-quota"];
 
@@ -100,7 +104,19 @@ export async function startDistributed(options: DistributedOptions = {}): Promis
 }
 
 async function start(options: DistributedOptions, undo: (() => Promise<unknown>)[], stop: () => Promise<void>): Promise<Distributed> {
-  const { settings = {}, settingsOf, snapshot, own = true, natsConfig, durable = false, route, ports, signal, onOutput } = options;
+  const {
+    settings = {},
+    settingsOf,
+    snapshot,
+    own = true,
+    ownMongodb = false,
+    natsConfig,
+    durable = false,
+    route,
+    ports,
+    signal,
+    onOutput,
+  } = options;
   const folder = await mkdtemp(join(tmpdir(), "netfacts-distributed-"));
   undo.push(() => rm(folder, { recursive: true, force: true }));
 
@@ -114,11 +130,11 @@ async function start(options: DistributedOptions, undo: (() => Promise<unknown>)
   let nats = await startNatsServer(natsOptions);
   undo.push(() => nats.stop());
   signal?.throwIfAborted();
-  const mongo = await startMongodb({ own, durable, ...(ports && { port: ports.mongo }) });
+  const mongo = await startMongodb({ own: ownMongodb, durable, ...(ports && { port: ports.mongo }) });
   undo.push(() => mongo.stop());
   signal?.throwIfAborted();
   const natsUrl = own ? nats.url.replace("//", `//${testUser}@`) : nats.url;
-  const mongoUrl = mongo.database(own ? database : `netfacts_${process.pid}_${Date.now()}`);
+  const mongoUrl = mongo.database(mongo.pid === null ? `netfacts_${process.pid}_${++databases}` : database);
   const routed = (await route?.({ natsUrl: nats.url, mongoUrl })) ?? { natsUrl: nats.url, mongoUrl };
 
   const common = {
