@@ -3,11 +3,12 @@
 import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
 import { examples, type SearchRecord, type SearchResult } from "@netfacts/contracts";
 import type { Page } from "playwright-core";
+import { violationsInThemes } from "../../../test/support/accessibility.ts";
 import { until } from "../../../test/support/http.ts";
 import { removeFolders, startStandalone, temporaryFolder } from "../../../test/support/processes.ts";
 import { withSamples } from "../../../test/support/sample-snapshot.ts";
 import { exampleReply, type Harness } from "../../gateway-auth-quota/test/support/gateway.ts";
-import { browserTest, type ConsoleInBrowser, startConsole, violations } from "./support/console-browser.ts";
+import { browserTest, type ConsoleInBrowser, faultsInBothThemes, startConsole, violations } from "./support/console-browser.ts";
 
 const inBrowser = browserTest(8);
 
@@ -67,17 +68,17 @@ inBrowser(
   "the keyboard alone chooses a suggestion, leaves them, and asks for all results; axe finds no fault in either theme",
   async () => {
     const { page, complaints } = await ready();
-    for (const theme of ["light", "dark"]) {
-      await page.selectOption("nav select", theme);
-      await page.locator("main").focus();
-      await page.keyboard.press("/");
-      await page.keyboard.press("ControlOrMeta+A");
-      await write(page, "ripe ncc");
-      await page.locator(options).first().waitFor();
-      await page.keyboard.press("ArrowDown");
-      expect([theme, await violations(page)]).toEqual([theme, []]);
+    await page.locator("main").focus();
+    await page.keyboard.press("/");
+    await write(page, "ripe ncc");
+    await page.locator(options).first().waitFor();
+    await page.keyboard.press("ArrowDown");
+    // The choice of the theme would take the focus.
+    const faults = await violationsInThemes(page, async (theme) => {
+      await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
       if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/suggestions.${theme}.png` });
-    }
+    });
+    expect(faults).toEqual([]);
     expect(await page.locator(options).allTextContents()).toEqual([
       "AS3333 RIPE-NCC-ASASReseaux IP Europeens Network Coordination Centre (RIPE NCC)",
       "Reseaux IP Europeens Network Coordination Centre (RIPE NCC)organisationAS3333, AS12654, AS25152 and 4 more",
@@ -282,10 +283,10 @@ inBrowser("the page of results says what cannot be found, and what has no page",
   expect(text).not.toContain("No AS names are loaded");
   expect(await some.page.locator("ol.results a").allTextContents()).toEqual(["AS2 RIPEN"]);
   expect(await some.page.title()).toBe("Results for “netherlands” · Netfacts");
-  for (const theme of ["light", "dark"]) {
+  expect(await faultsInBothThemes(some.page)).toEqual([]);
+  for (const theme of process.env.SCREENSHOTS ? ["light", "dark"] : []) {
     await some.page.selectOption("nav select", theme);
-    expect([theme, await violations(some.page)]).toEqual([theme, []]);
-    if (process.env.SCREENSHOTS) await some.page.screenshot({ path: `${process.env.SCREENSHOTS}/results.${theme}.png` });
+    await some.page.screenshot({ path: `${process.env.SCREENSHOTS}/results.${theme}.png` });
   }
   await some.page.close();
 

@@ -1,16 +1,22 @@
-/** Every page of a subject in each of its states: nothing known, refused, slow. Full answers are in `in-a-browser.test.ts`. */
+/**
+ * Every page of a subject in each of its states: nothing known, refused, slow. Full answers, and pages that are opened by their address, are in
+ * `in-a-browser.test.ts`.
+ */
 
 import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
 import { examples } from "@netfacts/contracts";
 import type { Page } from "playwright-core";
 import { exampleReply } from "../../gateway-auth-quota/test/support/gateway.ts";
-import { browserTest, type ConsoleInBrowser, startConsole, violations } from "./support/console-browser.ts";
+import { browserTest, type ConsoleInBrowser, faultsInBothThemes, startConsole } from "./support/console-browser.ts";
 
 const inBrowser = browserTest(3);
 
 let site: ConsoleInBrowser;
+let key: string;
 beforeAll(async () => {
   site = await startConsole();
+  // For all pages.
+  key = await site.harness.key({ rate: { limit: 10_000, windowSeconds: 1 } });
 });
 afterEach(() => site.harness.answers.clear());
 afterAll(() => site.stop());
@@ -26,10 +32,7 @@ const pages = [
 ] as const;
 
 async function withoutFault(path: string, page: Page): Promise<void> {
-  for (const theme of ["light", "dark"]) {
-    await page.selectOption("nav select", theme);
-    expect([path, theme, await violations(page)]).toEqual([path, theme, []]);
-  }
+  expect([path, await faultsInBothThemes(page)]).toEqual([path, []]);
   const tooWide = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth");
   expect([path, tooWide]).toEqual([path, false]);
 }
@@ -65,45 +68,52 @@ inBrowser("what nothing is known about is said in the sentence of each page", as
     "193.0.6.139 has no name in DNS.",
     "193.0.6.139 and 193.0.6.140 do not differ in any known fact.",
   ];
+  const { page, complaints, heading, goTo } = await site.open("/key", key);
   for (const [at, [path]] of pages.entries()) {
-    const { page, complaints, heading } = await site.open(path);
+    await goTo(path);
     expect(await heading()).toBe(sentences[at]);
     if (path.startsWith("/prefix/"))
       expect(await page.locator("main").textContent()).toContain("Neither this prefix nor one that covers it is announced.");
-    expect(complaints).toEqual([]);
     await withoutFault(path, page);
-    await page.close();
   }
+  expect(complaints).toEqual([]);
+  await page.close();
 });
 
 inBrowser("a key that may not ask is told so on each page, with what to do and the request id", async () => {
-  const key = await site.harness.key({ scopes: ["batch"] });
+  const narrow = await site.harness.key({ scopes: ["batch"], rate: { limit: 10_000, windowSeconds: 1 } });
+  const { page, complaints, goTo } = await site.open("/key", narrow);
+  const requestIds = new Set<string | undefined>();
   for (const [path] of pages) {
-    const { page, complaints } = await site.open(path, key);
+    await goTo(path);
     await page.locator(".failed").first().waitFor();
     const text = (await page.locator(".failed").first().textContent()) ?? "";
     expect([path, text]).toEqual([path, expect.stringMatching(/scope.*Request id: [0-9A-Z]{26}/s)]);
-    expect([path, complaints]).toEqual([path, []]);
+    requestIds.add(/Request id: ([0-9A-Z]{26})/.exec(text)?.[1]);
     await withoutFault(path, page);
-    await page.close();
   }
+  // Each is that of the page's own request.
+  expect(requestIds.size).toBe(pages.length);
+  expect(complaints).toEqual([]);
+  await page.close();
 });
 
 inBrowser("each page says that it waits, and shows the answer when it comes", async () => {
+  const { page, complaints, goTo } = await site.open("/key", key);
   for (const [path, op] of pages) {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     site.harness.answers.set(op, async () => {
       await held;
       return { ...exampleReply(op), cacheable: false };
     });
-    const { page, complaints } = await site.open(path);
+    await goTo(path);
     await page.locator(".loading").first().waitFor();
     await withoutFault(path, page);
     release();
     await page.locator("main h1:not(.loading)").waitFor();
     await page.locator(".loading").first().waitFor({ state: "detached" });
     expect([path, await page.locator(".failed").count(), complaints]).toEqual([path, 0, []]);
-    await page.close();
     site.harness.answers.clear();
   }
+  await page.close();
 });

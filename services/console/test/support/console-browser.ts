@@ -1,6 +1,7 @@
 import { test } from "@jest/globals";
 import { examples, type OperationName, type RecordOf } from "@netfacts/contracts";
 import type { Page } from "playwright-core";
+import { violationsInThemes } from "../../../../test/support/accessibility.ts";
 import { type Browser, findChromium, startChromium } from "../../../../test/support/chromium.ts";
 import { toolOrNotRun } from "../../../../test/support/debian.ts";
 import { exampleReply, type Harness, startGateway } from "../../../gateway-auth-quota/test/support/gateway.ts";
@@ -9,11 +10,18 @@ const found = await findChromium();
 
 export { violations } from "../../../../test/support/accessibility.ts";
 
+/** What axe finds wrong with a page, in both themes. It is in the dark one then. */
+export async function faultsInBothThemes(page: Page): Promise<string[]> {
+  return await violationsInThemes(page, (theme) => page.selectOption("nav select", theme));
+}
+
 export interface OpenedPage {
   readonly page: Page;
   /** What the browser complained about: errors of scripts, and what the policy forbids. */
   readonly complaints: string[];
   readonly requests: string[];
+  /** Follows a link to another page of the console, which keeps the document and the key. The page is drawn then, and may wait for its answer. */
+  goTo(path: string): Promise<void>;
   readonly key: string | null;
   /** The text of the first heading, once it is there. */
   heading(): Promise<string | null>;
@@ -34,7 +42,7 @@ export interface ConsoleInBrowser {
 }
 
 /** A new page, with what the browser complains about and what it asks for. */
-export async function watchedPage({ context }: Browser): Promise<Pick<OpenedPage, "page" | "complaints" | "requests">> {
+export async function watchedPage({ context }: Browser): Promise<Pick<OpenedPage, "page" | "complaints" | "requests" | "goTo">> {
   const page = await context.newPage();
   // As the time-outs of Jest, these only end what hangs.
   page.setDefaultTimeout(60_000);
@@ -46,7 +54,16 @@ export async function watchedPage({ context }: Browser): Promise<Pick<OpenedPage
   });
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("request", (request) => requests.push(request.url()));
-  return { page, complaints, requests };
+  const goTo = async (path: string) => {
+    await page.evaluate(`(() => {
+      const link = Object.assign(document.createElement("a"), { href: ${JSON.stringify(path)} });
+      document.body.append(link);
+      link.click();
+      link.remove();
+      return new Promise((done) => setTimeout(done));
+    })()`);
+  };
+  return { page, complaints, requests, goTo };
 }
 
 /** @param tests  in the file; they are reported as not run where there is no browser. */
@@ -68,7 +85,8 @@ export async function startConsole(): Promise<ConsoleInBrowser> {
     },
     async open(path, key, at = url) {
       if (browser === null) throw new Error("no browser");
-      const { page, complaints, requests } = await watchedPage(browser);
+      const opened = await watchedPage(browser);
+      const { page } = opened;
       await page.goto(at + path);
       const secret = key === undefined ? await harness.key() : key;
       if (secret !== null) {
@@ -79,7 +97,7 @@ export async function startConsole(): Promise<ConsoleInBrowser> {
         await page.locator("main h1:not(.loading)").waitFor();
         return await page.locator("main h1:not(.loading)").textContent();
       };
-      return { page, complaints, requests, heading, key: secret };
+      return { ...opened, heading, key: secret };
     },
     async stop() {
       await browser?.stop();

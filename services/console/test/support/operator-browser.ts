@@ -1,9 +1,10 @@
 /** The pages for operators in a real browser, in front of a real gateway. */
 
 import type { Page } from "playwright-core";
+import { violationsInThemes } from "../../../../test/support/accessibility.ts";
 import { findChromium, startChromium } from "../../../../test/support/chromium.ts";
 import { type GatewayOptions, type Harness, startGateway } from "../../../gateway-auth-quota/test/support/gateway.ts";
-import { violations, watchedPage } from "./console-browser.ts";
+import { watchedPage } from "./console-browser.ts";
 
 export interface OperatorInBrowser {
   readonly harness: Harness;
@@ -47,14 +48,9 @@ export async function startOperator(config: GatewayOptions["config"] = {}): Prom
   };
 }
 
-/** What axe finds wrong with a page, in both themes. */
+/** What axe finds wrong with a page, in both themes. It may show a dialog, behind which the choice of the theme cannot be used. */
 export async function faultsInBothThemes(page: Page): Promise<string[]> {
-  const found: string[] = [];
-  for (const theme of ["light", "dark"]) {
-    await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
-    found.push(...(await violations(page)).map((fault) => `${theme}: ${fault}`));
-  }
-  return found;
+  return await violationsInThemes(page, (theme) => page.evaluate(`document.documentElement.dataset.theme = "${theme}"`));
 }
 
 /** Widths of screens, from 320 px on, that the page does not fit. With `SCREENSHOTS` set, it is pictured in each. */
