@@ -4,9 +4,10 @@ import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect } from "@jest/globals";
 import { examples } from "@netfacts/contracts";
 import { exampleReply, type Harness } from "../../gateway-auth-quota/test/support/gateway.ts";
+import { sampleAddresses } from "../src/domain/sample-addresses.ts";
 import { browserTest, type ConsoleInBrowser, faultsInBothThemes, startConsole, violations } from "./support/console-browser.ts";
 
-const inBrowser = browserTest(13);
+const inBrowser = browserTest(16);
 
 let site: ConsoleInBrowser;
 let harness: Harness;
@@ -243,11 +244,11 @@ inBrowser("a list of 100,000 lines becomes a table that can be filtered, sorted 
   const key = await harness.key({ scopes: ["ip", "batch"], rate: { limit: 10_000, windowSeconds: 60 } });
   const { page, complaints } = await open("/bulk", key);
   await page.locator("#list").waitFor();
-  const list = Array.from({ length: 100_000 }, (_, at) => `line ${at} 10.${at % 7}.${(at >> 3) & 255}.${at % 8} x`).join("\n");
+  const list = Array.from({ length: 100_000 }, (_, at) => `line ${at} 10.${at % 7}.${(at >> 3) & 63}.${at % 8} x`).join("\n");
   await page.locator("#file").setInputFiles({ name: "access.log", mimeType: "text/plain", buffer: Buffer.from(list) });
   await page.locator("main h1", { hasText: "in 100,000 lines." }).waitFor();
-  await page.fill(".tools input", "10.3.255.");
-  await page.locator(".virtual li", { hasText: "10.3.255." }).first().waitFor();
+  await page.fill(".tools input", "10.3.63.");
+  await page.locator(".virtual li", { hasText: "10.3.63." }).first().waitFor();
   await page.locator(".grid.head button", { hasText: "Address" }).click();
   expect(await faultsInBothThemes(page)).toEqual([]);
   const download = page.waitForEvent("download");
@@ -256,7 +257,7 @@ inBrowser("a list of 100,000 lines becomes a table that can be filtered, sorted 
     .trimEnd()
     .split("\r\n");
   expect(lines[0]).toBe("ip,lines,prefix,as,name,country,rpki,problem");
-  expect(lines.slice(1).every((line) => line.includes("10.3.255."))).toBe(true);
+  expect(lines.slice(1).every((line) => line.includes("10.3.63."))).toBe(true);
   expect(complaints).toEqual([]);
   if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/bulk.png`, fullPage: true });
   // Columns have their titles on paper.
@@ -292,5 +293,39 @@ inBrowser("pages fit screens from 320 px on", async () => {
       }
     }
   }
+  await page.close();
+});
+
+const links = "main a";
+
+/** Runs in the page. */
+const hrefs = (links: { getAttribute(name: string): string | null }[]) => links.map((link) => link.getAttribute("href"));
+
+inBrowser("the first page names addresses of the samples only while these are in service", async () => {
+  const own = await open("/", null);
+  await own.page.locator(links).first().waitFor();
+  expect(await own.page.locator(links).evaluateAll(hrefs)).toEqual(["/data"]);
+  await own.page.close();
+
+  const { meta } = examples.status;
+  answer("status", { meta: { ...meta, warnings: [{ code: "sample_data", detail: "this response uses the sample dataset" }] } });
+  const { page, complaints } = await open("/", null);
+  await page.locator(".examples").waitFor();
+  expect(await page.locator(links).evaluateAll(hrefs)).toEqual(sampleAddresses.map(({ ip }) => `/address/${ip}`));
+  expect(await violations(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+inBrowser("nothing is named while it is not known which data are in service", async () => {
+  harness.answers.set("status", () => {
+    throw new Error("no answer");
+  });
+  const { page, complaints, requests, heading } = await open("/", null);
+  await page.waitForLoadState("networkidle");
+  expect(requests.filter((url) => url.endsWith("/api/v1/status"))).not.toEqual([]);
+  expect(await heading()).toBe("What is this address?");
+  expect(await page.locator(links).count()).toBe(0);
+  expect(complaints).toEqual([]);
   await page.close();
 });

@@ -29,6 +29,8 @@ export interface OpenedPage {
 
 export interface ConsoleInBrowser {
   readonly harness: Harness;
+  /** Null if there is none. */
+  readonly browser: Browser | null;
   readonly url: string;
   /** Answers an operation with its example, changed. */
   answer<O extends OperationName>(op: O, members: Partial<RecordOf<O>>): void;
@@ -78,6 +80,7 @@ export async function startConsole(): Promise<ConsoleInBrowser> {
   const browser = found.found ? await startChromium(found) : null;
   return {
     harness,
+    browser,
     url,
     answer(op, members) {
       const record = { ...(examples as unknown as Record<typeof op, RecordOf<typeof op>>)[op], ...members };

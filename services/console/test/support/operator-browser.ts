@@ -2,12 +2,14 @@
 
 import type { Page } from "playwright-core";
 import { violationsInThemes } from "../../../../test/support/accessibility.ts";
-import { findChromium, startChromium } from "../../../../test/support/chromium.ts";
+import { type Browser, findChromium, startChromium } from "../../../../test/support/chromium.ts";
 import { type GatewayOptions, type Harness, startGateway } from "../../../gateway-auth-quota/test/support/gateway.ts";
 import { watchedPage } from "./console-browser.ts";
 
 export interface OperatorInBrowser {
   readonly harness: Harness;
+  /** Null if there is none. */
+  readonly browser: Browser | null;
   /** Of the operator listener. */
   readonly url: string;
   readonly publicUrl: string;
@@ -17,16 +19,22 @@ export interface OperatorInBrowser {
   stop(): Promise<void>;
 }
 
-/** Without a browser, there is a gateway only. */
-export async function startOperator(config: GatewayOptions["config"] = {}): Promise<OperatorInBrowser> {
+/**
+ * Without a browser, there is a gateway only.
+ *
+ * @param shared  browser that runs already, and is not stopped with the gateway.
+ */
+export async function startOperator(config: GatewayOptions["config"] = {}, shared: Browser | null = null): Promise<OperatorInBrowser> {
   const found = await findChromium();
   const harness = await startGateway({ config: { OPERATOR_PORT: 0, ...config } });
   const publicUrl = await harness.gateway.listen();
   const url = harness.gateway.operator?.listeningOrigin ?? "";
   const adminKey = await harness.key({ label: "admin", scopes: ["admin"], rate: { limit: 10_000, windowSeconds: 1 } });
-  const browser = found.found ? await startChromium(found) : null;
+  const own = found.found && shared === null ? await startChromium(found) : null;
+  const browser = shared ?? own;
   return {
     harness,
+    browser,
     url,
     publicUrl,
     adminKey,
@@ -42,7 +50,7 @@ export async function startOperator(config: GatewayOptions["config"] = {}): Prom
       return opened;
     },
     async stop() {
-      await browser?.stop();
+      await own?.stop();
       await harness.stop();
     },
   };

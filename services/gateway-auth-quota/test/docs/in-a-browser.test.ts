@@ -37,9 +37,34 @@ async function open(path: string) {
   return { page, complaints };
 }
 
+/** The reference, for several tests: to load it takes seconds. */
+let reference: ReturnType<typeof open> | undefined;
+const openReference = () => (reference ??= open("/docs/reference"));
+
+inBrowser(
+  "/docs/reference has no fault of access but those of Swagger UI's own structure, and leads to the routes as a plain page",
+  async () => {
+    const { page, complaints } = await openReference();
+    await page.locator('[id$="-getMe"]').waitFor();
+    const faults = await violationsInThemes(page, async (colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      await page.locator(`html${colorScheme === "dark" ? ".dark-mode" : ":not(.dark-mode)"}`).waitFor();
+    });
+    const rules = faults.map((found) => found.split(" ", 2).join(" "));
+    expect(["light: heading-order", "light: nested-interactive", "light: region"]).toEqual(expect.arrayContaining(rules));
+    const opened = page.context().waitForEvent("page");
+    await page.locator("nav a").click({ modifiers: ["ControlOrMeta"] });
+    const routes = await opened;
+    await routes.locator("h1", { hasText: "Routes of the API" }).waitFor();
+    expect(await violations(routes)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await routes.close();
+  },
+);
+
 inBrowser("/docs/reference shows every operation, and asks /me with the key that it was given", async () => {
   const key = await harness.key();
-  const { page, complaints } = await open("/docs/reference");
+  const { page, complaints } = await openReference();
   for (const { id, summary } of publicRoutes) {
     const operation = page.locator(`[id$="-${id}"]`);
     await operation.waitFor();
@@ -70,25 +95,8 @@ inBrowser("/docs/reference shows every operation, and asks /me with the key that
   // What must stand is filled in by its example, and nothing else is asked for.
   expect(await asn.locator(".request-url pre").textContent()).toContain("/api/v1/asn/AS3333");
   expect(await asn.locator(".request-url pre").textContent()).not.toMatch(/fields|format|family|rpki/);
+  await page.close();
 });
-
-inBrowser(
-  "/docs/reference has no fault of access but those of Swagger UI's own structure, and leads to the routes as a plain page",
-  async () => {
-    const { page, complaints } = await open("/docs/reference");
-    await page.locator('[id$="-getMe"]').waitFor();
-    const faults = await violationsInThemes(page, async (colorScheme) => {
-      await page.emulateMedia({ colorScheme });
-      await page.locator(`html${colorScheme === "dark" ? ".dark-mode" : ":not(.dark-mode)"}`).waitFor();
-    });
-    const rules = faults.map((found) => found.split(" ", 2).join(" "));
-    expect(["light: heading-order", "light: nested-interactive", "light: region"]).toEqual(expect.arrayContaining(rules));
-    await page.locator("nav a").click();
-    await page.locator("h1", { hasText: "Routes of the API" }).waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(complaints).toEqual([]);
-  },
-);
 
 inBrowser("the icon is one that a browser can decode", async () => {
   const { page, complaints } = await open("/docs/errors");
