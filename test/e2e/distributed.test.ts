@@ -1,7 +1,11 @@
 /** The services as processes of their own: the same questions as of the one-process form, and what only several processes can get wrong. */
 
+import { parseArgs } from "node:util";
 import { afterAll, expect, test } from "@jest/globals";
+import { createKey, type NewKey, readScopes } from "@netfacts/keys";
 import { openFolderStore } from "@netfacts/snapshot";
+import type { Store } from "@netfacts/storage";
+import { openMongoStore } from "@netfacts/storage/mongo";
 import { publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
 import { openLines, restOf } from "../../services/gateway-auth-quota/test/batch/support.ts";
 import { madeWorld } from "../load/worlds.ts";
@@ -19,10 +23,39 @@ const secrets: string[] = [];
 const undo: (() => Promise<void>)[] = [];
 const home = temporaryFolder();
 
+/** The first one by the command line; then by this process, which saves the start of a program. Options as of the command line. */
 async function newKey(...options: string[]): Promise<{ id: string; secret: string }> {
-  const made = await netfactsJsonWith<{ id: string; secret: string }>(all.env, home, "keys", "create", ...options);
+  const made =
+    secrets.length === 0
+      ? await netfactsJsonWith<{ id: string; secret: string }>(all.env, home, "keys", "create", ...options)
+      : await createKey(await openKeys(), specOf(options)).then(({ key: { id }, secret }) => ({ id, secret }));
   secrets.push(made.secret);
   return made;
+}
+
+let keys: Store | null = null;
+async function openKeys(): Promise<Store> {
+  if (keys === null) {
+    const opened = await openMongoStore(all.mongoUrl, { appName: "e2e" });
+    undo.push(() => opened.close());
+    keys = opened;
+  }
+  return keys;
+}
+
+const text = { type: "string" } as const;
+const keyOptions = { label: text, scopes: text, cidr: text, rate: text, month: text };
+
+function specOf(args: string[]): NewKey {
+  const { label = "", scopes, cidr, rate, month } = parseArgs({ args, options: keyOptions }).values;
+  const [limit, seconds] = rate?.match(/\d+/g) ?? [];
+  return {
+    label,
+    scopes: (scopes?.split(",") as NewKey["scopes"] | undefined) ?? readScopes,
+    ...(cidr !== undefined && { allowedCidrs: [cidr] }),
+    ...(rate !== undefined && { rate: { limit: Number(limit), windowSeconds: Number(seconds) } }),
+    ...(month !== undefined && { month: { limit: Number(month) } }),
+  };
 }
 
 askEverything(async () => {

@@ -35,11 +35,11 @@ export async function request(url: string, { key, method = "GET", headers = {}, 
 }
 
 /** Part of the time waited so far that passes until the next look: what takes long is looked at less often, and is seen at most so much later. */
-const pausePart = 1 / 20;
+const pausePart = 1 / 10;
 const pauseMsMin = 10;
 
 /**
- * Calls `wanted` until it is true, at first every few ms, after two seconds ten times a second. The limit only ends a hanging test.
+ * Calls `wanted` until it is true, at first every few ms, after a second ten times a second. The limit only ends a hanging test.
  *
  * @param pauseMsMax  10 if each look changes something, or if a state that does not last must be seen.
  * @returns ms since the call, or since `since`.

@@ -127,8 +127,8 @@ export class ServiceProcess {
       await answer?.body?.cancel();
       if (answer?.ok) return;
       if (performance.now() - began > readyMsMax) throw new Error(`${this.name} was not ready within ${readyMsMax} ms:\n${this.#log}`);
-      // Rarely in a long start, where each of many processes is asked.
-      await sleep(Math.min(200, Math.max(25, (performance.now() - began) / 20)));
+      // Rarely in a long start, where each of many processes is asked. None is ready in the first moments, and each answer takes from its start.
+      await sleep(Math.min(200, Math.max(50, (performance.now() - began) / 10)));
     }
   }
 
