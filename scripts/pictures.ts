@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   const system = await startWatchedSystem({
     rules: ruleFile((seconds) => (seconds === evaluationSeconds ? "2s" : times(seconds))),
     scrapeMs: scrapeSeconds * 1_000,
-    pauseMs: 10,
+    load: { pauseMs: 10, newNames: 1 },
     gatewaySettings: {},
   });
   try {

@@ -15,7 +15,7 @@ const minutesOf: Readonly<Record<string, number>> = {
   NetfactsStoreUnavailable: 1_750,
   // So many requests take seconds under light load.
   NetfactsServiceUnanswered: 1_000,
-  NetfactsReverseDnsFailing: 1_000,
+  NetfactsReverseDnsFailing: 400,
   // Pods load a snapshot one after the other, and a busy machine takes its time.
   NetfactsSnapshotsDiffer: 600,
 };

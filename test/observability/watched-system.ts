@@ -20,20 +20,30 @@ export interface WatchedSystem {
   readonly natsConfig: string;
   /** Setting of every client of NATS: its authority. */
   readonly trust: Readonly<Record<string, string>>;
+  /** A test may change it. */
+  readonly load: Load;
   /** Ends load, Prometheus, services and what they depend on. */
   stop(): Promise<void>;
+}
+
+/** Requests beside all that happens. */
+export interface Load {
+  /** Between two turns, of some ten requests each. */
+  pauseMs: number;
+  /** Names in a turn that were not asked for before. */
+  newNames: number;
 }
 
 export interface WatchedOptions {
   readonly rules: ReturnType<typeof ruleFile>;
   readonly scrapeMs: number;
-  /** Between two turns of the load, of some ten requests each. */
-  readonly pauseMs: number;
+  /** At first. */
+  readonly load: Readonly<Load>;
   /** Of the gateway, beside those of every run. */
   readonly gatewaySettings: Readonly<Record<string, string>>;
 }
 
-export async function startWatchedSystem({ rules, scrapeMs, pauseMs, gatewaySettings }: WatchedOptions): Promise<WatchedSystem> {
+export async function startWatchedSystem({ rules, scrapeMs, load: firstLoad, gatewaySettings }: WatchedOptions): Promise<WatchedSystem> {
   const undo: (() => unknown)[] = [removeFolders];
   const stop = async (): Promise<void> => {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
@@ -100,13 +110,13 @@ export async function startWatchedSystem({ rules, scrapeMs, pauseMs, gatewaySett
       })),
     });
     undo.push(() => prometheus.stop());
-    const load = { isOn: true };
-    const done = ask(all, { key, adminKey, pauseMs }, load);
+    const load = { ...firstLoad, isOn: true };
+    const done = ask(all, { key, adminKey }, load);
     undo.push(() => {
       load.isOn = false;
       return done;
     });
-    return { all, prometheus, world, proxy, natsConfig, trust, stop };
+    return { all, prometheus, world, proxy, natsConfig, trust, load, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -128,17 +138,19 @@ const batch = JSON.stringify({ questions: [{ kind: "ip", value: "193.0.6.139" }]
 /** A little of everything that callers and operators do, some of it wrong. */
 async function ask(
   all: Distributed,
-  { key, adminKey, pauseMs }: { readonly key: string; readonly adminKey: string; readonly pauseMs: number },
-  load: { readonly isOn: boolean },
+  { key, adminKey }: { readonly key: string; readonly adminKey: string },
+  load: Readonly<Load> & { readonly isOn: boolean },
 ): Promise<void> {
   const [gateway] = all.gateways;
   const json = { "content-type": "application/json" };
+  let named = 0;
+  const newName = (): string => `193.${1 + ((named >> 8) % 200)}.0.${named++ & 255}`;
   for (let turn = 0; load.isOn; turn++) {
     const address = `193.0.6.${turn % 8}`;
-    const uncached = `193.${1 + ((turn >> 8) % 200)}.0.${turn & 255}`;
+    const uncached = Array.from({ length: load.newNames }, newName);
     const asked = [
       ...["ip", "routing", "reverse-dns"].map((route) => request(`${gateway?.url}/api/v1/${route}/${address}`, { key })),
-      request(`${gateway?.url}/api/v1/reverse-dns/${uncached}`, { key }),
+      ...uncached.map((name) => request(`${gateway?.url}/api/v1/reverse-dns/${name}`, { key })),
       request(`${gateway?.url}/api/v1/asn/3333`, { key }),
       request(`${gateway?.url}/api/v1/ip/nonsense`, { key }),
       request(`${gateway?.url}/api/v1/ip/${address}`, { key: `${key}x` }),
@@ -147,6 +159,6 @@ async function ask(
       request(`${gateway?.operatorUrl}/admin/v1/ingest/runs`, { key: adminKey }),
     ];
     await Promise.allSettled(asked);
-    await sleep(pauseMs);
+    await sleep(load.pauseMs);
   }
 }
