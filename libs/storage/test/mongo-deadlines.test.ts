@@ -35,18 +35,25 @@ test("a server that answers nothing leaves a lease unknown within 600 ms, and a 
   await store.limits.take(month, 10, 5);
   server.freeze();
   const [leases, keys]: [number[], number[]] = [[], []];
-  // Those after the first meet no healthy connection, and are as quick.
-  for (let i = 0; i < 3; i++) {
-    const take = await timed(store.limits.take(month, 10, 1));
-    expect(take.result).toMatchObject({ outcome: "unknown", cause: { fault: "unavailable" } });
-    const back = await timed(store.limits.giveBack(month, 1));
-    expect(back.result).toMatchObject({ outcome: "unknown" });
-    const read = await timed(rejection(store.limits.read(month)));
-    const key = await timed(rejection(store.keys.find("00000000")));
-    expect(key.result.message).toContain("check that the MongoDB server runs");
-    leases.push(take.ms, back.ms, read.ms);
-    keys.push(key.ms);
-  }
+  // Those after the first meet no healthy connection, and are as quick. Each kind has a client of its own, so they need not wait for each other.
+  const askForLeases = async (): Promise<void> => {
+    for (let i = 0; i < 3; i++) {
+      const take = await timed(store.limits.take(month, 10, 1));
+      expect(take.result).toMatchObject({ outcome: "unknown", cause: { fault: "unavailable" } });
+      const back = await timed(store.limits.giveBack(month, 1));
+      expect(back.result).toMatchObject({ outcome: "unknown" });
+      const read = await timed(rejection(store.limits.read(month)));
+      leases.push(take.ms, back.ms, read.ms);
+    }
+  };
+  const askForKeys = async (): Promise<void> => {
+    for (let i = 0; i < 3; i++) {
+      const key = await timed(rejection(store.keys.find("00000000")));
+      expect(key.result.message).toContain("check that the MongoDB server runs");
+      keys.push(key.ms);
+    }
+  };
+  await Promise.all([askForLeases(), askForKeys()]);
   for (const [times, deadline] of [
     [leases, 600],
     [keys, 1_100],
