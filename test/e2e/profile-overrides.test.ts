@@ -20,9 +20,13 @@ import {
   startStandalone,
   temporaryFolder,
 } from "../support/processes.ts";
+import { isLong } from "../support/runs.ts";
 import { smallSources } from "../support/small-sources.ts";
 
 const deadlineMs = 2_000;
+/** Each override starts a run, and every pod loads what it made. */
+const names = isLong ? ["RIPE", "RIPE NCC", "R"] : ["RIPE"];
+const overrides = isLong ? 5 : 3;
 
 interface World {
   readonly url: string;
@@ -151,7 +155,7 @@ describe.each([
     expect(await profile()).toEqual(sourced);
     const types = ["ix operator:overrides", "isp operator:overrides"];
     const delays: number[] = [];
-    for (const name of ["RIPE", "RIPE NCC", "R"]) {
+    for (const name of names) {
       const said = ["--name", name, "--organisation", "Org, Ltd", "--website", "https://ripe.example/", "--network-type", "ix", "isp"];
       delays.push(
         await delayOf({ name, organisation: "Org, Ltd", website: "https://ripe.example/", types }, "override", "AS3333", ...said),
@@ -161,7 +165,7 @@ describe.each([
     delays.push(await delayOf(sourced, "delete", "AS3333"));
     console.log(`ms from command to answer: ${delays.map(Math.round).join(", ")}`);
     // A thread is started and every pod reports for each of them: one that another program delays is no miss.
-    expect(delays.toSorted((a, b) => a - b)[2]).toBeLessThan(deadlineMs);
+    expect(median(delays)).toBeLessThan(deadlineMs);
     expect(Math.max(...delays)).toBeLessThan(2 * deadlineMs);
   });
 
@@ -186,7 +190,7 @@ describe.each([
     expect(Math.max(...delays)).toBeLessThan(2 * deadlineMs);
   });
 
-  test("of five overrides during an import that waits for a server, most are answered within two seconds", async () => {
+  test("of several overrides during an import that waits for a server, most are answered within two seconds", async () => {
     registry.isSlow = true;
     let started = await admin("POST", "/ingest/runs");
     // A run of overrides that were made before may be in progress.
@@ -197,7 +201,7 @@ describe.each([
     const { id } = started.json as { id: string };
     await until(() => registry.waiting.length > 0);
     const delays: number[] = [];
-    for (let at = 0; at < 5; at++) {
+    for (let at = 0; at < overrides; at++) {
       const name = `DURING ${at}`;
       expect((await admin("PUT", "/profiles/AS3333", { name })).status).toBe(at === 0 ? 201 : 200);
       delays.push(await delayUntil({ ...sourced, name }));
@@ -211,7 +215,7 @@ describe.each([
     for (const response of registry.waiting.splice(0)) response.end("2|arin|20261122|0|19930901|20261120|+0000\narin|*|ipv4|*|0|summary\n");
     await until(async () => ((await admin("GET", `/ingest/runs/${id}`)).json as { state: string }).state !== "running");
     expect((await admin("GET", `/ingest/runs/${id}`)).json).toMatchObject({ state: "succeeded" });
-    expect(await profile()).toMatchObject({ name: "DURING 4" });
+    expect(await profile()).toMatchObject({ name: `DURING ${overrides - 1}` });
     expect((await admin("DELETE", "/profiles/AS3333")).status).toBe(204);
     await delayUntil(sourced);
   });
