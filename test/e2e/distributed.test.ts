@@ -7,6 +7,7 @@ import { openFolderStore } from "@netfacts/snapshot";
 import type { Store } from "@netfacts/storage";
 import { openMongoStore } from "@netfacts/storage/mongo";
 import { publishMade } from "../../libs/snapshot/test/support/made-snapshot.ts";
+import { parseCount, parseRate, parseScopes } from "../../services/cli/src/commands/keys/key-options.ts";
 import { openLines, restOf } from "../../services/gateway-auth-quota/test/batch/support.ts";
 import { madeWorld } from "../load/worlds.ts";
 import { type Distributed, startDistributed } from "../support/distributed.ts";
@@ -48,13 +49,12 @@ const keyOptions = { label: text, scopes: text, cidr: text, rate: text, month: t
 
 function specOf(args: string[]): NewKey {
   const { label = "", scopes, cidr, rate, month } = parseArgs({ args, options: keyOptions }).values;
-  const [limit, seconds] = rate?.match(/\d+/g) ?? [];
   return {
     label,
-    scopes: (scopes?.split(",") as NewKey["scopes"] | undefined) ?? readScopes,
+    scopes: scopes === undefined ? readScopes : parseScopes(scopes),
     ...(cidr !== undefined && { allowedCidrs: [cidr] }),
-    ...(rate !== undefined && { rate: { limit: Number(limit), windowSeconds: Number(seconds) } }),
-    ...(month !== undefined && { month: { limit: Number(month) } }),
+    ...(rate !== undefined && { rate: parseRate(rate) }),
+    ...(month !== undefined && { month: { limit: parseCount(month) } }),
   };
 }
 
