@@ -1,10 +1,11 @@
 /** When test files may start. The machine is made up, and its time passes only when the gate sleeps. */
 
 import { expect, test } from "@jest/globals";
-import { alwaysFiles, type Machine, StartGate } from "../support/start-gate.ts";
+import { filesMax, type Machine, StartGate } from "../support/start-gate.ts";
 
 /** A machine with two processors, `busy` of which are at work. */
 class MadeUpMachine implements Machine {
+  processors = 2;
   busy = 2;
   free = 16 * 2 ** 30;
   #now = 0;
@@ -34,42 +35,62 @@ function enter(gate: StartGate, files: number): () => number {
   return () => started;
 }
 
-test("a busy machine runs three files, and the next one starts when one of them ends", async () => {
+test("a busy machine runs four files, and the next one starts when one of them ends", async () => {
   const machine = new MadeUpMachine();
   const gate = new StartGate(machine);
-  const started = enter(gate, 6);
+  const started = enter(gate, 7);
   await machine.pass(60);
-  expect(started()).toBe(alwaysFiles);
+  expect(started()).toBe(4);
   gate.leave();
   await machine.pass(0.1);
-  expect(started()).toBe(alwaysFiles + 1);
+  expect(started()).toBe(5);
   await machine.pass(60);
-  expect(started()).toBe(alwaysFiles + 1);
+  expect(started()).toBe(5);
+});
+
+test.each([
+  { lacks: "processors", processors: 1, free: 16 },
+  { lacks: "memory", processors: 2, free: 5 },
+])("a busy machine that lacks $lacks runs three files", async ({ processors, free }) => {
+  const machine = new MadeUpMachine();
+  Object.assign(machine, { processors, free: free * 2 ** 30 });
+  const started = enter(new StartGate(machine), 6);
+  await machine.pass(60);
+  expect(started()).toBe(3);
 });
 
 test("while processors are idle, one more file starts in each window", async () => {
   const machine = new MadeUpMachine();
   machine.busy = 1;
-  const started = enter(new StartGate(machine), 6);
-  await machine.pass(1);
-  expect(started()).toBe(3);
+  const started = enter(new StartGate(machine), 7);
   await machine.pass(1);
   expect(started()).toBe(4);
-  await machine.pass(1.5);
+  await machine.pass(1);
   expect(started()).toBe(5);
+  await machine.pass(1.5);
+  expect(started()).toBe(6);
   machine.busy = 2;
   await machine.pass(60);
-  expect(started()).toBe(5);
+  expect(started()).toBe(6);
 });
 
 test("no further file starts while memory is short", async () => {
   const machine = new MadeUpMachine();
   machine.busy = 0;
+  const started = enter(new StartGate(machine), 5);
   machine.free = 2 ** 30;
-  const started = enter(new StartGate(machine), 4);
   await machine.pass(60);
-  expect(started()).toBe(3);
+  expect(started()).toBe(4);
   machine.free = 8 * 2 ** 30;
   await machine.pass(3);
-  expect(started()).toBe(4);
+  expect(started()).toBe(5);
+});
+
+test("Jest starts three more workers than there are processors, as far as there is memory", () => {
+  const machine = new MadeUpMachine();
+  expect(filesMax(machine)).toBe(5);
+  Object.assign(machine, { processors: 8, free: 9.5 * 2 ** 30 });
+  expect(filesMax(machine)).toBe(9);
+  Object.assign(machine, { processors: 1, free: 2 ** 30 });
+  expect(filesMax(machine)).toBe(3);
 });

@@ -4,6 +4,8 @@ import { availableParallelism, cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Machine {
+  /** Number of processors that this process may use. */
+  readonly processors: number;
   /** Time that the processors have been idle since they were started, their sum, in ms. */
   idleMs(): number;
   /** Memory that programs can still take, in bytes. */
@@ -13,10 +15,12 @@ export interface Machine {
   sleep(ms: number): Promise<unknown>;
 }
 
-/** Number of files that run whatever the machine does. */
-export const alwaysFiles = 3;
 /** Memory of a worker and what it starts. */
 const workerBytes = 2 ** 30;
+/** From so much free memory on, four files run in place of three. */
+const fourFilesBytes = 6 * workerBytes;
+/** The most files are so many more than there are processors. */
+const moreFiles = 3;
 /** The machine is watched for so long before one more file starts. The one that started before it is at work by then. */
 const windowMs = 1_500;
 /** Number of processors that must have been idle in this time. */
@@ -26,6 +30,7 @@ const bytesMin = 3 * 2 ** 30;
 const pollMs = 25;
 
 const thisMachine: Machine = {
+  processors: availableParallelism(),
   // If only some of the processors are for this process, the others being idle says nothing.
   idleMs: () => (cpus().length > availableParallelism() ? 0 : cpus().reduce((sum, { times }) => sum + times.idle, 0)),
   freeBytes: () => process.availableMemory(),
@@ -33,19 +38,26 @@ const thisMachine: Machine = {
   sleep,
 };
 
-/** Most files that may run at the same time on this machine. Jest starts as many workers, which stay. */
-export function filesMax(): number {
-  const byMemory = Math.floor(process.availableMemory() / workerBytes);
-  return Math.max(alwaysFiles, Math.min(availableParallelism() + alwaysFiles, byMemory));
+/** Number of files that run whatever the machine does. A file waits for about half of its time. */
+function alwaysFiles({ processors, freeBytes }: Machine): number {
+  return processors > 1 && freeBytes() >= fourFilesBytes ? 4 : 3;
+}
+
+/** Most files that may run at the same time. Jest starts as many workers, which stay. */
+export function filesMax(machine: Machine = thisMachine): number {
+  const byMemory = Math.floor(machine.freeBytes() / workerBytes);
+  return Math.max(alwaysFiles(machine), Math.min(machine.processors + moreFiles, byMemory));
 }
 
 export class StartGate {
   readonly #machine: Machine;
+  readonly #alwaysFiles: number;
   #running = 0;
   #last: Promise<void> = Promise.resolve();
 
   constructor(machine: Machine = thisMachine) {
     this.#machine = machine;
+    this.#alwaysFiles = alwaysFiles(machine);
   }
 
   /** Resolves when the caller's file may start, in the order of the calls. */
@@ -60,7 +72,7 @@ export class StartGate {
   }
 
   async #mayStart(): Promise<void> {
-    while (this.#running >= alwaysFiles && !(await this.#isIdle()));
+    while (this.#running >= this.#alwaysFiles && !(await this.#isIdle()));
     this.#running++;
   }
 
@@ -71,7 +83,7 @@ export class StartGate {
     const idleBefore = idleMs();
     while (nowMs() - from < windowMs) {
       await sleep(pollMs);
-      if (this.#running < alwaysFiles) return true;
+      if (this.#running < this.#alwaysFiles) return true;
     }
     return idleMs() - idleBefore >= idleProcessors * (nowMs() - from) && freeBytes() >= bytesMin;
   }
