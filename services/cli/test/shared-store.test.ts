@@ -13,6 +13,7 @@ import { until } from "../../../test/support/http.ts";
 import { MongoClient, type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import { startNatsServer } from "../../../test/support/nats-server.ts";
 import { accessOf, natsUsersConfig } from "../../../test/support/nats-users.ts";
+import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
 import { type Ran, runProcessWith, temporaryFolder } from "./support/run.ts";
 
 const dataDir = temporaryFolder();
@@ -58,6 +59,16 @@ test("without NATS a change is made, and a note says that nobody was told", asyn
   expect(JSON.parse(shown.out)).toMatchObject({ id: key.id, state: "revoked" });
   // Neither is the file of the data folder used, nor made.
   expect(existsSync(join(dataDir, "store.sqlite"))).toBe(false);
+});
+
+test("a command waits for a server that needs longer than a gateway would wait", async () => {
+  const proxy = await startTcpProxy(uri);
+  // A gateway gives up a server that does not answer a ping within 500 ms.
+  proxy.delay(750, "toClient");
+  const { code, err, out } = await runProcessWith({ MONGODB_URI: proxy.url, NATS_URL: "" }, dataDir, "keys", "list", "--json");
+  await proxy.stop();
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(JSON.parse(out)).toHaveProperty("keys");
 });
 
 test("a wrong MONGODB_URI is named, without the password", async () => {

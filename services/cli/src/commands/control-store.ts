@@ -134,10 +134,13 @@ async function openFile({ command, create }: StoreUse, note: (text: string) => v
   return store;
 }
 
+/** Factor for the time limits of the store. Behind a gateway callers wait for it; a command line has time for a slow server. */
+const patience = 4;
+
 /** Loads the driver of MongoDB only here, because a store in a file does not need it. */
 async function openDatabase(uri: string, onInvalid: (error: StoreError) => void): Promise<Store> {
   const { openMongoStore } = await import("@netfacts/storage/mongo");
-  return openMongoStore(uri, { appName: "netfacts-cli", onInvalid });
+  return openMongoStore(uri, { appName: "netfacts-cli", patience, onInvalid });
 }
 
 async function tellGateways(changes: readonly ControlChange[], context: CliContext): Promise<void> {
