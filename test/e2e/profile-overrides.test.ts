@@ -103,17 +103,46 @@ async function asServices(sources: string): Promise<World> {
 
 const sourced = { name: "RIPE-NCC-AS", organisation: null, website: null, types: [] };
 
+interface Scene {
+  readonly registry: RegistryServer;
+  readonly sources: string;
+  readonly world: World;
+}
+
+const scenes = new Map<typeof asServices, Scene>();
+
+// Side by side, because each waits for its programs.
+beforeAll(async () => {
+  const start = async (form: typeof asServices): Promise<void> => {
+    const registry = new RegistryServer();
+    const sources = sourcesWithNames(await registry.start());
+    scenes.set(form, { registry, sources, world: await form(sources) });
+  };
+  const starts = [inOneProcess, asServices].map(start);
+  // If one fails, the other must be over before it is stopped.
+  await Promise.allSettled(starts);
+  await Promise.all(starts);
+});
+
+afterAll(async () => {
+  for (const { world, registry } of scenes.values()) {
+    await world.stop();
+    registry.stop();
+  }
+  await endAll();
+  removeFolders();
+});
+
 describe.each([
   ["in one process", inOneProcess],
   ["as services", asServices],
 ])("%s", (_form, start) => {
-  const registry = new RegistryServer();
+  let registry: RegistryServer;
   let sources: string;
   let world: World;
   let admin: (method: string, path: string, body?: object) => ReturnType<typeof request>;
   beforeAll(async () => {
-    sources = sourcesWithNames(await registry.start());
-    world = await start(sources);
+    ({ registry, sources, world } = scenes.get(start) as Scene);
     const { code, out } = await world.run("keys", "create", "--label", "operator", "--scopes", "admin", "--json");
     expect(code).toBe(0);
     const { secret } = JSON.parse(out) as { secret: string };
@@ -121,10 +150,6 @@ describe.each([
       const content = body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
       return request(`${world.operatorUrl}/admin/v1${path}`, { key: secret, method, ...content });
     };
-  });
-  afterAll(async () => {
-    await world?.stop();
-    registry.stop();
   });
 
   async function profile() {
@@ -226,9 +251,4 @@ describe.each([
       expect(await world.run("ingest", "run", "--sources", sources)).toMatchObject({ code: 0 });
       expect(await profile()).toMatchObject({ name: "KEPT" });
     });
-});
-
-afterAll(async () => {
-  await endAll();
-  removeFolders();
 });
