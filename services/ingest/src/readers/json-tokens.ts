@@ -66,6 +66,8 @@ export class JsonTokenizer {
   #expecting: Expecting = expecting.value;
   /** The unfinished token at the end of the last chunk. */
   #rest: Uint8Array = new Uint8Array(0);
+  /** Room for an unfinished token and the chunk after it. It doubles, so that a token in many small chunks is not copied with each of them. */
+  #room = Buffer.alloc(0);
   /** Offset in the document of the first byte of the current buffer. */
   #base = 0;
   /** Whether the document began with a UTF-8 byte order mark, which readers may ignore (RFC 8259 §8.1). */
@@ -82,11 +84,23 @@ export class JsonTokenizer {
   }
 
   feed(piece: Uint8Array): void {
-    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    const bytes = this.#rest.length === 0 ? piece : this.#joined(piece);
     const consumed = this.#scan(bytes);
-    this.#rest = consumed === bytes.length ? new Uint8Array(0) : Uint8Array.from(bytes.subarray(consumed));
+    if (consumed === bytes.length) this.#rest = new Uint8Array(0);
+    else this.#rest = consumed === 0 && bytes !== piece ? bytes : Uint8Array.from(bytes.subarray(consumed));
     this.#base += consumed;
     if (this.#rest.length > jsonTokenBytesMax) throw new JsonSyntaxError(this.#base, `the token is longer than ${jsonTokenBytesMax} bytes`);
+  }
+
+  /** The unfinished token with the chunk after it. */
+  #joined(piece: Uint8Array): Uint8Array {
+    const length = this.#rest.length + piece.length;
+    if (this.#room.length < length) {
+      this.#room = Buffer.allocUnsafeSlow(2 * length);
+      this.#room.set(this.#rest);
+    } else if (this.#rest.buffer !== this.#room.buffer) this.#room.set(this.#rest);
+    this.#room.set(piece, this.#rest.length);
+    return this.#room.subarray(0, length);
   }
 
   /** Call it once, after the last chunk. */

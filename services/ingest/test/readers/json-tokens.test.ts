@@ -192,6 +192,12 @@ test("bounds nesting and the length of a token", () => {
   });
 });
 
+test("a token of 300,000 letters in pieces of one byte is not copied with each of them", () => {
+  // With a copy for each, 90 GB would be copied.
+  const document = JSON.stringify(["x".repeat(300_000), "y"]);
+  expect(tokenized(Buffer.from(document), 1)).toBe(document);
+});
+
 const documents = runs(10_000);
 
 test(`agrees with JSON.parse on ${documents} damaged documents, cut anywhere`, () => {
