@@ -1,4 +1,4 @@
-# Installs the packages of the lockfile into node_modules, once. To be sourced after find-node.sh.
+# Installs the packages of the lockfile into node_modules, once. To be sourced after find-node.sh; needs $program, the file that will run.
 # The stamp holds what was installed and is written last; an install that was interrupted is begun anew.
 
 modules=$root/node_modules
@@ -6,21 +6,41 @@ stamp=$modules/.netfacts-installed
 unfinished=$modules/.netfacts-unfinished
 install_log=$modules/.netfacts-install.log
 
+all="node ${node_version%%.*}"
+without_dev="$all, without packages that only development needs"
+
+# Services need no linter and no test runner: half of the packages suffice. Where all are installed, by npm itself too, all are wanted.
+select_packages() {
+  last=
+  if [ -r "$stamp" ]; then
+    read -r last <"$stamp" || true
+  elif [ -e "$modules/.package-lock.json" ] && ! [ -e "$unfinished" ]; then
+    last=$all
+  fi
+  case $program:$last in
+    services/*/src/*: | services/*/src/*:*without*) wanted=$without_dev ;;
+    *) wanted=$all ;;
+  esac
+}
+
 wanted_install() {
-  echo "node ${node_version%%.*}"
+  echo "$wanted"
   cat "$root/package-lock.json"
 }
 
 # Folders of the packages that the lockfile puts beside one of ours, as another version is in node_modules. Optional ones are for other platforms, mostly.
 packages_beside() {
-  awk -F '"' '
+  left_out='optional|devOptional|peer'
+  [ "$wanted" = "$all" ] || left_out="$left_out|dev"
+  awk -F '"' -v left_out="^      \"($left_out)\": true" '
     /^    "[^"]+\/node_modules\/[^"]+": / && !/^    "node_modules\// { path = $2 }
-    /^      "(optional|devOptional|peer)": true/ { path = "" }
+    $0 ~ left_out { path = "" }
     /^    }/ { if (path != "") print path; path = "" }
   ' "$root/package-lock.json"
 }
 
 is_installed() {
+  select_packages
   wanted_install | cmp -s - "$stamp" || return 1
   for folder in $(packages_beside); do
     [ -d "$root/$folder" ] || return 1
@@ -36,7 +56,9 @@ install_packages() {
   : >"$unfinished"
   rm -f "$stamp"
   echo 'installing packages (once)' >&2
-  if ! (cd "$root" && run_npm install --no-save --no-audit --no-fund --no-progress) >"$install_log" 2>&1; then
+  omit=
+  [ "$wanted" = "$all" ] || omit=--omit=dev
+  if ! (cd "$root" && run_npm install $omit --no-save --no-audit --no-fund --no-progress) >"$install_log" 2>&1; then
     cat "$install_log" >&2
     echo 'packages could not be installed; fix the cause shown above and run this again' >&2
     exit 1

@@ -56,8 +56,9 @@ export function ownIdentities(locked: LockedPackages): string[] {
   );
 }
 
+/** Not the repository itself: what its root depends on builds the console and the documentation. */
 function ownPackages(locked: LockedPackages): [string, LockedPackage][] {
-  return Object.entries(locked).filter(([path]) => !path.includes("node_modules/"));
+  return Object.entries(locked).filter(([path]) => path !== "" && !path.includes("node_modules/"));
 }
 
 function reached(locked: LockedPackages, starts: readonly { readonly name: string; readonly from: string }[]): string[] {

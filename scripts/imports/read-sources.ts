@@ -33,8 +33,8 @@ export interface Sources {
   readonly packages: readonly Package[];
   /** Files outside packages: scripts, benchmarks, end-to-end tests. */
   readonly others: readonly SourceFile[];
-  /** Development dependencies of the root, which the tests of all packages use. */
-  readonly devDependencies: readonly string[];
+  /** Dependencies of the root, which the tests of all packages use. */
+  readonly rootDependencies: readonly string[];
 }
 
 interface Manifest {
@@ -66,8 +66,8 @@ export async function readSources(root: string): Promise<Sources> {
       .map((path) => readPackage(root, dirname(path).split(sep).join("/"))),
   );
   const others = await readFiles(root, "{bench,observability,samples,scripts,test}/**/*.{ts,tsx}");
-  const { devDependencies } = await readManifest(root, "package.json");
-  return { packages, others, devDependencies: Object.keys(devDependencies ?? {}) };
+  const { dependencies, devDependencies } = await readManifest(root, "package.json");
+  return { packages, others, rootDependencies: Object.keys({ ...dependencies, ...devDependencies }) };
 }
 
 /** The file of a relative import, from the repository's root; null for a package. */

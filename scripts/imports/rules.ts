@@ -198,7 +198,7 @@ function* telemetryFirst({ packages }: Sources): Generator<string> {
   }
 }
 
-function* declared({ packages, devDependencies }: Sources): Generator<string> {
+function* declared({ packages, rootDependencies }: Sources): Generator<string> {
   for (const each of packages) {
     const inSources = new Set<string>();
     for (const found of importsOf(each.files)) {
@@ -206,7 +206,7 @@ function* declared({ packages, devDependencies }: Sources): Generator<string> {
       if (name.startsWith(".") || isBuiltin(name) || name === each.name) continue;
       const isSource = found.file.path.startsWith(`${each.folder}/src/`);
       if (isSource) inSources.add(name);
-      const allowed = isSource ? each.dependencies : [...each.dependencies, ...each.devDependencies, ...devDependencies];
+      const allowed = isSource ? each.dependencies : [...each.dependencies, ...each.devDependencies, ...rootDependencies];
       if (!allowed.includes(name)) yield at(found, `${name} is not declared in ${each.folder}/package.json`);
     }
     if (sourceFiles(each).length === 0) continue;

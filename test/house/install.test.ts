@@ -60,6 +60,52 @@ describe("scripts/run.sh", () => {
     expect(calls()).toHaveLength(2);
   });
 
+  describe("for a program of a service", () => {
+    const full = "install --no-save --no-audit --no-fund --no-progress";
+    const small = "install --omit=dev --no-save --no-audit --no-fund --no-progress";
+    const service = () => sandbox.run(join(sandbox.root, "scripts/run.sh"), ["services/two/src/main.ts"]);
+
+    beforeEach(() => sandbox.write("services/two/src/main.ts", 'console.log("served");'));
+
+    test("installs no packages that only development needs; the first other program adds them, and they stay", async () => {
+      expect(await service()).toEqual({ status: 0, out: "served\n", err: "installing packages (once)\n" });
+      expect(await service()).toMatchObject({ status: 0, err: "" });
+      expect(calls()).toEqual([small]);
+      expect(await run()).toMatchObject({ status: 0, err: "installing packages (once)\n" });
+      expect(await service()).toMatchObject({ status: 0, err: "" });
+      sandbox.write("package-lock.json", '{"changed":true}\n');
+      await service();
+      expect(await run()).toMatchObject({ status: 0, err: "" });
+      expect(calls()).toEqual([small, full, full]);
+    });
+
+    test("installs the fewer packages again when the lockfile changed", async () => {
+      await service();
+      sandbox.write("package-lock.json", '{"changed":true}\n');
+      await service();
+      expect(calls()).toEqual([small, small]);
+    });
+
+    test("removes nothing that somebody installed with npm", async () => {
+      sandbox.write("node_modules/.package-lock.json", "{}\n");
+      await service();
+      expect(calls()).toEqual([full]);
+    });
+
+    test("does not miss a package beside one of ours that only development needs", async () => {
+      const packages = {
+        "services/two": { version: "1.0.0" },
+        "services/two/node_modules/three": { version: "1.0.0", dev: true },
+      };
+      sandbox.write("package-lock.json", `${JSON.stringify({ packages }, null, 2)}\n`);
+      await service();
+      expect(await service()).toMatchObject({ status: 0, err: "" });
+      await run();
+      expect(await run()).toMatchObject({ status: 0, err: "installing packages (once)\n" });
+      expect(calls()).toEqual([small, full, full]);
+    });
+  });
+
   test("shows what npm said when it fails, and tries again at the next start", async () => {
     npmThat("echo no such package >&2; exit 1");
     const failed = await run();
