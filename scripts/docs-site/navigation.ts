@@ -21,6 +21,9 @@ interface Group {
   readonly collapsed?: boolean;
 }
 
+/** All pages of the site. */
+const all = ["docs/**/*.md", "*.md", "**/README.md"];
+
 /** Groups in the order of the navigation. A page belongs to the first group that contains it. */
 const groups: readonly Group[] = [
   { text: "Start", pages: ["README.md", "docs/getting-started.md", "docs/concepts.md", "docs/comparison.md", "samples/README.md"] },
@@ -45,7 +48,7 @@ const groups: readonly Group[] = [
   { text: "Contributing", pages: ["CONTRIBUTING.md", "docs/extending/*.md", "test/README.md", "CHANGELOG.md"] },
   { text: "Libraries", pages: ["libs/*/README.md", "libs/**/README.md"], collapsed: true },
   { text: "Decisions", pages: ["docs/decisions/README.md", "docs/decisions/*.md"], collapsed: true },
-  { text: "More", pages: ["docs/**/*.md", "*.md", "**/README.md"], collapsed: true },
+  { text: "More", pages: all, collapsed: true },
 ];
 
 /** Folders whose pages are from others, or are written by a run. */
@@ -63,11 +66,11 @@ export function navigation(root: string): NavigationGroup[] {
 
 /** Paths of all pages of the site, sorted. */
 export function sitePages(root: string): string[] {
-  return [...new Set(groups.flatMap(({ pages }) => pages.flatMap((glob) => pagesOf(root, glob))))].sort();
+  return pagesOf(root, all);
 }
 
-function pagesOf(root: string, glob: string): string[] {
-  return globSync(glob, { cwd: root, exclude: (path) => path.split("/").some((part) => skipped.includes(part)) }).sort();
+function pagesOf(root: string, globs: string | readonly string[]): string[] {
+  return globSync(globs, { cwd: root, exclude: (path) => path.split("/").some((part) => skipped.includes(part)) }).sort();
 }
 
 /** The text of the first heading. */

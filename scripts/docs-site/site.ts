@@ -5,44 +5,24 @@
 
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { dirname, extname, join, resolve } from "node:path";
-import { build } from "esbuild";
-import MiniSearch, { type Options } from "minisearch";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { replaceFolder } from "../replace-folder.ts";
-import { pageHtml } from "./markdown-html.ts";
-import { linkedFile, linkOf, navigation, sitePages } from "./navigation.ts";
-import { type SitePage, siteBase, sitePageHtml } from "./site-page.ts";
+import { sitePages } from "./navigation.ts";
+import type { WrittenSite } from "./write-site.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
 /** Folder that the gateway reads, from the root of the repository and of a bundle. */
 export const docsSite = "docs/dist";
-/** Types of linked files that are copied to the site, because a reader can use them without the repository. */
-const broughtAlong = new Set([".json", ".yaml", ".webp", ".png", ".svg"]);
 /** Script that searches the index in the browser. */
 const searchScript = "services/console/src/docs/search.ts";
 /** File of the site that says from which sources it was built. */
 const builtFile = "built.json";
 
-/** One section of a page. */
-interface SearchEntry {
-  /** `/docs/concepts#announced`. */
-  readonly id: string;
-  readonly page: string;
-  readonly title: string;
-  readonly text: string;
-}
-
-const searchOptions = { fields: ["title", "page", "text"], storeFields: ["page", "title"] } satisfies Options<SearchEntry>;
-
-interface Built {
+interface Built extends WrittenSite {
   /** SHA-256 of the sources. */
   readonly sources: string;
-  /** Linked files that are not pages, such as openapi.json, from the repository's root. They are copied to the site. */
-  readonly files: readonly string[];
-  /** Paths of the modules in its script, from the repository's root. */
-  readonly inputs: readonly string[];
 }
 
 /** @returns paths of the modules in the script of the site, from the repository's root. */
@@ -52,8 +32,10 @@ export async function buildDocs(): Promise<readonly string[]> {
     const { sources, files, inputs } = JSON.parse(built) as Built;
     if (files.every((path) => existsSync(join(root, path))) && sources === hashOfSources(files)) return inputs;
   }
+  // Loaded only now: each start of the services checks the sources, and what renders pages takes longer to load than that.
+  const { writeSite } = await import("./write-site.ts");
   const folder = await mkdtemp(join(root, "docs", ".dist."));
-  const written = await writeSite(folder);
+  const written = await writeSite(folder, searchScript);
   await writeFile(join(folder, builtFile), JSON.stringify({ sources: hashOfSources(written.files), ...written } satisfies Built));
   await replaceFolder(folder, join(root, docsSite));
   return written.inputs;
@@ -65,79 +47,4 @@ function hashOfSources(files: readonly string[]): string {
   for (const path of [...sitePages(root), ...programs, ...files, searchScript, "package-lock.json"].sort())
     hash.update(path).update(readFileSync(join(root, path)));
   return hash.digest("hex");
-}
-
-async function writeSite(folder: string): Promise<Omit<Built, "sources">> {
-  const groups = navigation(root);
-  const titles = new Map(groups.flatMap(({ items }) => items.map(({ link, text }) => [link, text])));
-  const paths = sitePages(root);
-  const files = new Set<string>();
-  const entries: SearchEntry[] = [];
-  for (const path of paths) {
-    const link = linkOf(path);
-    const title = titles.get(link) ?? path;
-    const page: SitePage = {
-      link,
-      title,
-      ...pageHtml(readFileSync(join(root, path), "utf8"), (href) => siteLink(path, href, paths, files)),
-    };
-    entries.push(...entriesOf(page));
-    await write(folder, fileOf(link), sitePageHtml(page, groups));
-  }
-  for (const path of files) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await cp(join(root, path), join(folder, path));
-  }
-  const index = new MiniSearch<SearchEntry>(searchOptions);
-  index.addAll(entries);
-  await write(folder, "search-index.json", JSON.stringify({ options: searchOptions, index }));
-  await cp(join(import.meta.dirname, "site.css"), join(folder, "site.css"));
-  const { metafile } = await build({
-    absWorkingDir: root,
-    metafile: true,
-    entryPoints: { search: join(root, searchScript) },
-    outdir: folder,
-    bundle: true,
-    minify: true,
-    format: "esm",
-    target: "es2022",
-    logLevel: "warning",
-  });
-  return { files: [...files].sort(), inputs: Object.keys(metafile.inputs) };
-}
-
-/** Target of a page's link on the site; null: the site does not have it, for example a source file. */
-function siteLink(page: string, href: string, pages: readonly string[], files: Set<string>): string | null {
-  if (/^([a-z][a-z0-9+.-]*:|#)/i.test(href)) return href;
-  const target = linkedFile(root, page, href);
-  if (target === null) return null;
-  const [, anchor = ""] = /(#.*)$/.exec(href) ?? [];
-  if (pages.includes(target)) return `${linkOf(target)}${anchor}`;
-  if (!broughtAlong.has(extname(target))) return null;
-  files.add(target);
-  return `${siteBase}${target}`;
-}
-
-function* entriesOf({ link, title, sections }: SitePage): Generator<SearchEntry> {
-  for (const section of sections) {
-    const isPage = section.level === 1;
-    if (isPage && section.text === "") continue;
-    yield {
-      id: `${link}#${section.anchor === "" ? "content" : section.anchor}`,
-      page: title,
-      title: isPage ? title : section.title,
-      text: section.text,
-    };
-  }
-}
-
-/** `/docs/concepts` → `concepts.html`, `/docs/services/ingest/` → `services/ingest/index.html`. */
-function fileOf(link: string): string {
-  const path = link.slice(siteBase.length);
-  return path === "" || path.endsWith("/") ? `${path}index.html` : `${path}.html`;
-}
-
-async function write(folder: string, path: string, text: string): Promise<void> {
-  await mkdir(dirname(join(folder, path)), { recursive: true });
-  await writeFile(join(folder, path), text);
 }

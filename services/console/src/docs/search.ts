@@ -1,6 +1,6 @@
 /**
- * Search of the documentation. The index is fetched when a search begins. scripts/docs-site/site.ts builds this file into the site; it is the
- * only script there.
+ * Search of the documentation. The index is fetched when a search begins. scripts/docs-site/write-site.ts builds this file into the site; it
+ * is the only script there.
  */
 
 import MiniSearch, { type AsPlainObject, type Options } from "minisearch";
