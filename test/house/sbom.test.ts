@@ -1,6 +1,7 @@
 /** The list of parts of the source tree: all of them, and which are in what runs. */
 
-import { resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { expect, test } from "@jest/globals";
 import { markRuntime, readPartsList } from "../../scripts/images/parts-list.ts";
 import { identity, lockedPackages, ownIdentities, runtimePackages } from "../../scripts/images/production-packages.ts";
@@ -21,4 +22,12 @@ test("names every package of the lockfile; what one of our packages needs at run
     expect([name, scopeOf(name)]).toEqual([name, ["required"]]);
   for (const name of ["jest", "typescript", "fast-check", "playwright-core"]) expect([name, scopeOf(name)]).toEqual([name, ["excluded"]]);
   expect(JSON.stringify(list)).not.toContain("cdx:npm:package:development");
+});
+
+test("what only builds the console and the documentation is not needed at run time", async () => {
+  const { dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { dependencies: Record<string, string> };
+  const runtime = runtimePackages(await lockedPackages(root));
+  const built = Object.keys(dependencies).filter((name) => runtime.includes(`node_modules/${name}`));
+  // The console depends on it, too.
+  expect(built).toEqual(["minisearch"]);
 });
