@@ -9,6 +9,8 @@ interface LockedPackage {
   readonly name?: string;
   /** A link to one of our own packages. */
   readonly link?: boolean;
+  /** Only development needs it. */
+  readonly dev?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }

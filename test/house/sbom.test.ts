@@ -31,3 +31,11 @@ test("what only builds the console and the documentation is not needed at run ti
   // The console depends on it, too.
   expect(built).toEqual(["minisearch"]);
 });
+
+test("the install of a first start leaves out nothing that runs", async () => {
+  const locked = await lockedPackages(root);
+  const runtime = runtimePackages(locked);
+  expect(runtime.length).toBeGreaterThan(100);
+  // `npm install --omit=dev` leaves out packages with this mark.
+  expect(runtime.filter((path) => locked[path]?.dev)).toEqual([]);
+});
