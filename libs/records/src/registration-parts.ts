@@ -82,10 +82,10 @@ export function asnSpecialPurposeRecord(asn: number | null): AsnSpecialPurpose |
   return found === null ? null : { name: found.name, rfc: found.rfc };
 }
 
-/** Whether the AS number and the address record share an opaque id; null if either has none, or they are in files of two registries. */
+/** Whether the AS number and the address record share an opaque id; null if either has none, or they are in two files or of two registries. */
 export function sameHolder(generation: Generation, asn: number | null, allocation: AllocationEntry | null): boolean | null {
   if (asn === null || allocation === null || allocation.holder === null || generation.allocations === null) return null;
   const asnEntry = generation.allocations.asn(asn);
   if (asnEntry === null || asnEntry.holder === null || asnEntry.registry !== allocation.registry) return null;
-  return asnEntry.holder === allocation.holder;
+  return generation.allocations.isSameHolder(asnEntry.holder, allocation.holder);
 }

@@ -1,7 +1,7 @@
 /** `/ip`: registration, routing and RPKI of an address, case by case (docs/design/semantics.md). */
 
 import { describe, expect, test } from "@jest/globals";
-import { madeRoutes, route } from "../../snapshot/test/support/made-sections.ts";
+import { madeAllocations, madeRoutes, route } from "../../snapshot/test/support/made-sections.ts";
 import { madeGeneration } from "../../snapshot/test/support/made-snapshot.ts";
 import { world } from "../../snapshot/test/support/made-world.ts";
 import { ask, now } from "./support/checked.ts";
@@ -401,6 +401,17 @@ describe("what is not imported", () => {
     expect(ip("11.0.0.1").routing.origins[0]).toMatchObject({ asn: 100, same_holder_as_allocation: null });
     expect(ip("11.1.0.1").routing.origins.map(({ same_holder_as_allocation }) => same_holder_as_allocation)).toEqual([null, true]);
     expect(ip("12.0.0.1").routing.as_set_origins).toHaveLength(1);
+  });
+
+  test("a holder in another file of the same registry is not known to be the same or another", () => {
+    const oneFile = madeAllocations([{ start: "11.0.0.0", end: "11.255.255.255", holder: "a" }], [{ first: 100, holder: "b" }]);
+    const sameHolder = (holder_file: Uint32Array) =>
+      ask(madeGeneration({ ...world, allocations: { ...oneFile, holder_file } })).ip("11.0.0.1").routing.origins[0]
+        ?.same_holder_as_allocation;
+    expect(sameHolder(oneFile.holder_file)).toBe(false);
+    expect(sameHolder(Uint32Array.of(0, 1))).toBeNull();
+    // A snapshot of an earlier writer.
+    expect(sameHolder(new Uint32Array())).toBe(false);
   });
 });
 

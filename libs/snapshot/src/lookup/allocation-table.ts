@@ -190,6 +190,15 @@ export class AllocationTable {
     };
   }
 
+  /**
+   * Whether two holders are the same; null if they are of two files, whose ids cannot be compared. Snapshots of earlier writers do not tell the files
+   * of holders: all are then of one file.
+   */
+  isSameHolder(a: number, b: number): boolean | null {
+    const { holder_file } = this.#columns;
+    return holder_file[a] === holder_file[b] ? a === b : null;
+  }
+
   #recordsOf(cidr: number): Uint32Array {
     const columns = this.#columns;
     return columns.cidr_record.subarray(columns.cidr_start[cidr] as number, columns.cidr_start[cidr + 1] as number);

@@ -51,9 +51,11 @@ const columns = {
   holder_as: "u32",
   holder_record_start: "u32",
   holder_record: "u32",
+  /** Number of the file of each holder: ids of two files cannot be compared. */
+  holder_file: "u32",
 } as const;
 
-export const allocationsFormat: SectionFormat<typeof columns> = { kind: "allocations", version: 1, columns };
+export const allocationsFormat: SectionFormat<typeof columns> = { kind: "allocations", version: 1, columns, optional: ["holder_file"] };
 export type AllocationsColumns = Columns<typeof columns>;
 
 export function allocationPrefixes(section: AllocationsColumns): PrefixColumns {
@@ -96,6 +98,7 @@ export function checkAllocations(section: AllocationsColumns): void {
   checkRuns(kind, "holder_as_start", section.holder_as_start, holders, section.holder_as.length);
   checkRuns(kind, "holder_record_start", section.holder_record_start, holders, section.holder_record.length);
   checkBelow(kind, "holder_record", section.holder_record, records);
+  if (section.holder_file.length > 0) checkLengths(kind, holders, { holder_file: section.holder_file });
 }
 
 const refuse = (why: string): never => {

@@ -328,7 +328,7 @@ test.each(planted)("section %s is refused with %s[%i] = %i", (section, column, i
   expect(() => loadSection(section, encodeWith(section, plant))).toThrow(refusal);
 });
 
-// Columns in which every value is a good one: numbers of peers and of ASes, texts, times.
+// Columns in which every value is a good one: numbers of peers, of ASes and of files, texts, times.
 const free = [
   "origin_full",
   "origin_partial",
@@ -346,6 +346,7 @@ const free = [
   "ta_bytes",
   "holder_id_bytes",
   "holder_as",
+  "holder_file",
   "name_bytes",
   "organisation_bytes",
   "website_bytes",

@@ -259,6 +259,7 @@ export function madeAllocations(blocks: readonly MadeBlock[], asns: readonly Mad
     holder_as: Uint32Array.from(held.flat()),
     holder_record_start: runs(blocksOf),
     holder_record: Uint32Array.from(blocksOf.flat()),
+    holder_file: new Uint32Array(ids.length),
   };
 }
 

@@ -76,6 +76,7 @@ function compareRanges(a: AddressRecord, b: AddressRecord): number {
 class Holders {
   readonly #numbers = new Map<string, number>();
   readonly #ids: string[] = [];
+  readonly #files: number[] = [];
 
   get size(): number {
     return this.#ids.length;
@@ -86,6 +87,7 @@ class Holders {
     let number = this.#numbers.get(key);
     if (number === undefined) {
       number = this.#ids.push(id) - 1;
+      this.#files.push(file);
       this.#numbers.set(key, number);
     }
     return number;
@@ -110,6 +112,7 @@ class Holders {
       holder_as: Uint32Array.from(distinct.flat()),
       holder_record_start: runStarts(records),
       holder_record: Uint32Array.from(records.flat()),
+      holder_file: Uint32Array.from(this.#files),
     };
   }
 }

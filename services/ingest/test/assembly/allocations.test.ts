@@ -246,6 +246,22 @@ test("a holder has each AS number once, also if its records overlap", () => {
   expect(Array.from(table.holder(holder).asns)).toEqual([10, 11, 12, 13, 14, 15, 16]);
 });
 
+test("holders of two files are neither the same nor others, also of one registry", () => {
+  const held = { registry: "ripencc", country: "NL", date: 20240101, status: "assigned" } as const;
+  const block = { ...held, kind: "ipv4", start: from4(0), end: from4(255) } as const;
+  const number = { ...held, kind: "asn", start: 10, end: 10 } as const;
+  const isSame = (blockId: string, asnId: string, isOneFile: boolean) => {
+    const records = [
+      { ...block, opaqueId: blockId },
+      { ...number, opaqueId: asnId },
+    ];
+    const table = tableOf(isOneFile ? [{ records, asOf: 1 }] : records.map((record) => ({ records: [record], asOf: 1 })));
+    return table.isSameHolder(table.entry(table.recordsAt(from4(0))[0] as number).holder as number, table.asn(10)?.holder as number);
+  };
+  expect([isSame("a", "a", true), isSame("a", "b", true)]).toEqual([true, false]);
+  expect([isSame("a", "a", false), isSame("a", "b", false)]).toEqual([null, null]);
+});
+
 test("a record that nobody holds has no holder, whatever its id", () => {
   const pool = { registry: "iana", country: null, date: 20140311, opaqueId: "ietf" } as const;
   const records: DelegationRecord[] = [
