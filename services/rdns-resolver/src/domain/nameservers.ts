@@ -78,7 +78,11 @@ function parseNameserver(item: string): NameserverAddress | null {
   return { ...server, tls: name ?? server.host };
 }
 
+/** The own host with a port but without brackets: it reads as an address of ::/96, where nobody is. */
+const ownHostWithoutBrackets = /^::1:\d+$/;
+
 function parsePlain(item: string, defaultPort: number): NameserverAddress | null {
+  if (ownHostWithoutBrackets.test(item)) return null;
   if (isIP(item) !== 0) return { host: item, port: defaultPort };
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(item);
   if (match === null) return null;

@@ -44,6 +44,8 @@ test.each([
   ["[2001:db8::1]:5353", "2001:db8::1", 5353],
   ["[fe80::1%eth0]:53", "fe80::1%eth0", 53],
   ["2001:db8::1", "2001:db8::1", 53],
+  ["2001:db8::1:53", "2001:db8::1:53", 53],
+  ["::1", "::1", 53],
   ["unbound", "unbound", 53],
   ["unbound.netfacts.svc:5353", "unbound.netfacts.svc", 5353],
 ])("reads %s", (item, host, port) => {
@@ -63,6 +65,8 @@ test("reads a list with blanks in it, and tells every item that is no nameserver
     "-a",
     "udp://192.0.2.1",
     ":53",
+    "::1:53",
+    "tls://::1:853",
   ];
   expect(parseNameservers(`192.0.2.1,${faults.join()}`)).toEqual({ servers: [{ host: "192.0.2.1", port: 53 }], faults });
 });
