@@ -9,23 +9,21 @@ install_log=$modules/.netfacts-install.log
 all="node ${node_version%%.*}"
 without_dev="$all, without packages that only development needs"
 
-# Services need no linter and no test runner: half of the packages suffice. Where all are installed, by npm itself too, all are wanted.
+# Services and what builds their pages need no linter and no test runner: half of the packages suffice. None is removed that npm has installed.
 select_packages() {
-  last=
-  if [ -r "$stamp" ]; then
-    read -r last <"$stamp" || true
-  elif [ -e "$modules/.package-lock.json" ] && ! [ -e "$unfinished" ]; then
-    last=$all
-  fi
-  case $program:$last in
-    services/*/src/*: | services/*/src/*:*without*) wanted=$without_dev ;;
-    *) wanted=$all ;;
+  wanted=$all
+  case $program in
+    services/*/src/* | scripts/build-console.ts | scripts/build-docs.ts) is_stamped "$all" || has_dev_packages || wanted=$without_dev ;;
   esac
 }
 
-wanted_install() {
-  echo "$wanted"
-  cat "$root/package-lock.json"
+# $1: which packages.
+is_stamped() {
+  { echo "$1"; cat "$root/package-lock.json"; } | cmp -s - "$stamp"
+}
+
+has_dev_packages() {
+  ! [ -e "$unfinished" ] && awk '/"dev": true/ { found = 1; exit } END { exit !found }' "$modules/.package-lock.json" 2>/dev/null
 }
 
 # Folders of the packages that the lockfile puts beside one of ours, as another version is in node_modules. Optional ones are for other platforms, mostly.
@@ -41,20 +39,29 @@ packages_beside() {
 
 is_installed() {
   select_packages
-  wanted_install | cmp -s - "$stamp" || return 1
+  is_stamped "$wanted" || return 1
   for folder in $(packages_beside); do
     [ -d "$root/$folder" ] || return 1
   done
 }
 
-# A package that was cut off midway looks complete to npm, so nothing of such a try is kept.
+# Folders of the packages that only development needs.
+dev_packages() {
+  awk -F '"' '/^    "/ { path = $2 } /^      "dev": true/ && path ~ /node_modules\// { print path }' "$root/package-lock.json"
+}
+
+# A package that was cut off midway looks complete to npm, so nothing of such a try is kept. What a service needs stays while the rest is added to it.
 install_packages() {
-  if [ -e "$unfinished" ]; then
-    find "$modules" -mindepth 1 -maxdepth 1 ! -name '.netfacts-*' -exec rm -rf {} +
-    rm -rf "$root"/libs/*/node_modules "$root"/services/*/node_modules
+  if is_stamped "$without_dev" && [ "$wanted" = "$all" ]; then
+    if [ -e "$unfinished" ]; then for folder in $(dev_packages); do rm -rf "${root:?}/$folder"; done; fi
+  else
+    if [ -e "$unfinished" ]; then
+      find "$modules" -mindepth 1 -maxdepth 1 ! -name '.netfacts-*' -exec rm -rf {} +
+      rm -rf "$root"/libs/*/node_modules "$root"/services/*/node_modules
+    fi
+    rm -f "$stamp"
   fi
   : >"$unfinished"
-  rm -f "$stamp"
   echo 'installing packages (once)' >&2
   omit=
   [ "$wanted" = "$all" ] || omit=--omit=dev
@@ -63,7 +70,7 @@ install_packages() {
     echo 'packages could not be installed; fix the cause shown above and run this again' >&2
     exit 1
   fi
-  wanted_install >"$stamp.new"
+  { echo "$wanted"; cat "$root/package-lock.json"; } >"$stamp.new"
   mv "$stamp.new" "$stamp"
   rm -f "$unfinished"
 }

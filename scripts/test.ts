@@ -17,7 +17,7 @@ import { type Count, countLine, countReport, failedLines, type JestReport, slowe
 
 const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
 const jest = join(import.meta.dirname, "..", "node_modules", "jest", "bin", "jest.js");
-/** `test/support/start-gate.ts` lets more than four of them work only while processors are idle. Tests of deadlines run alone. */
+/** `test/support/start-gate.ts` lets more than three or four of them work only while processors are idle. Tests of deadlines run alone. */
 const workers = filesMax();
 /** They work at the same time, because a file that starts no process waits for its own time-outs for more than half of its time. */
 const unitWorkers = 5;

@@ -110,11 +110,13 @@ interface Scene {
 }
 
 const scenes = new Map<typeof asServices, Scene>();
+const registries: RegistryServer[] = [];
 
 // Side by side, because each waits for its programs.
 beforeAll(async () => {
   const start = async (form: typeof asServices): Promise<void> => {
     const registry = new RegistryServer();
+    registries.push(registry);
     const sources = sourcesWithNames(await registry.start());
     scenes.set(form, { registry, sources, world: await form(sources) });
   };
@@ -125,10 +127,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const { world, registry } of scenes.values()) {
-    await world.stop();
-    registry.stop();
-  }
+  for (const registry of registries) registry.stop();
+  await Promise.all(Array.from(scenes.values(), ({ world }) => world.stop()));
   await endAll();
   removeFolders();
 });

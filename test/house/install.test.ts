@@ -65,7 +65,13 @@ describe("scripts/run.sh", () => {
     const small = "install --omit=dev --no-save --no-audit --no-fund --no-progress";
     const service = () => sandbox.run(join(sandbox.root, "scripts/run.sh"), ["services/two/src/main.ts"]);
 
-    beforeEach(() => sandbox.write("services/two/src/main.ts", 'console.log("served");'));
+    /** As npm's own list of what it installed. */
+    const listed = `case "$*" in *omit*) echo {} ;; *) echo '"dev": true' ;; esac >node_modules/.package-lock.json`;
+
+    beforeEach(() => {
+      sandbox.write("services/two/src/main.ts", 'console.log("served");');
+      npmThat(`mkdir -p node_modules/whole; ${listed}`);
+    });
 
     test("installs no packages that only development needs; the first other program adds them, and they stay", async () => {
       expect(await service()).toEqual({ status: 0, out: "served\n", err: "installing packages (once)\n" });
@@ -87,9 +93,29 @@ describe("scripts/run.sh", () => {
     });
 
     test("removes nothing that somebody installed with npm", async () => {
-      sandbox.write("node_modules/.package-lock.json", "{}\n");
       await service();
-      expect(calls()).toEqual([full]);
+      sandbox.write("node_modules/.package-lock.json", '"dev": true');
+      await service();
+      await service();
+      expect(calls()).toEqual([small, full]);
+    });
+
+    test("starts with what it has when the other packages could not be added, and nothing of them is kept", async () => {
+      const packages = { "node_modules/whole": { version: "1.0.0" }, "node_modules/@x/tool": { version: "1.0.0", dev: true } };
+      sandbox.write("package-lock.json", `${JSON.stringify({ packages }, null, 2)}\n`);
+      await service();
+      npmThat("mkdir -p node_modules/@x/tool/half; exit 1");
+      expect(await run()).toMatchObject({ status: 1 });
+      expect(await service()).toEqual({ status: 0, out: "served\n", err: "" });
+      npmThat("echo node_modules/* node_modules/@x/* >&2; exit 1");
+      const { err } = await run();
+      expect(err).toContain("whole");
+      expect(err).not.toContain("tool");
+      npmThat(listed);
+      await run();
+      await run();
+      expect(await service()).toMatchObject({ status: 0, err: "" });
+      expect(calls()).toEqual([small, full, full, full]);
     });
 
     test("does not miss a package beside one of ours that only development needs", async () => {

@@ -1,20 +1,32 @@
 /** When test files may start. The machine is made up, and its time passes only when the gate sleeps. */
 
-import { expect, test } from "@jest/globals";
+import { afterEach, expect, test } from "@jest/globals";
 import { filesMax, type Machine, StartGate } from "../support/start-gate.ts";
+
+const machines: MadeUpMachine[] = [];
+// A gate that still waits would look again and again, for the life of the process.
+afterEach(() => {
+  for (const machine of machines.splice(0)) machine.hasEnded = true;
+});
 
 /** A machine with two processors, `busy` of which are at work. */
 class MadeUpMachine implements Machine {
   processors = 2;
   busy = 2;
+  hasEnded = false;
   free = 16 * 2 ** 30;
   #now = 0;
   #idle = 0;
+
+  constructor() {
+    machines.push(this);
+  }
 
   idleMs = (): number => this.#idle;
   freeBytes = (): number => this.free;
   nowMs = (): number => this.#now;
   sleep = async (ms: number): Promise<void> => {
+    if (this.hasEnded) await new Promise(() => {});
     this.#now += ms;
     this.#idle += ms * (2 - this.busy);
     // Other tasks have their turn.

@@ -38,7 +38,7 @@ const thisMachine: Machine = {
   sleep,
 };
 
-/** Number of files that run whatever the machine does. A file waits for about half of its time. */
+/** Number of files that run however busy the processors are. A file waits for about half of its time. */
 function alwaysFiles({ processors, freeBytes }: Machine): number {
   return processors > 1 && freeBytes() >= fourFilesBytes ? 4 : 3;
 }

@@ -17,6 +17,7 @@ const retryMs = 250;
 export class LastingClient {
   readonly #make: () => MongoClient;
   readonly #database: string;
+  readonly #patience: number;
   #client: MongoClient;
   #db: Db;
   /** Server → time at which its last heartbeat began or ended. */
@@ -26,8 +27,12 @@ export class LastingClient {
   #isReplacing = false;
   #closed = false;
 
-  /** @param make  makes a new client, each time with the same settings; it does not connect yet. */
-  constructor(make: () => MongoClient, database: string) {
+  /**
+   * @param make  makes a new client, each time with the same settings; it does not connect yet.
+   * @param patience  factor for all times.
+   */
+  constructor(make: () => MongoClient, database: string, patience: number) {
+    this.#patience = patience;
     this.#make = make;
     this.#database = database;
     this.#client = make();
@@ -66,10 +71,10 @@ export class LastingClient {
   /** Call when an operation failed: replaces a client that was lost, which takes as long as connecting does. */
   failed(): void {
     const now = performance.now();
-    const isSilent = [...this.#heardAt.values()].some((at) => now - at > silenceMaxMs);
+    const isSilent = [...this.#heardAt.values()].some((at) => now - at > silenceMaxMs * this.#patience);
     // Insertion order: the first one is the oldest.
     const [oldest = now] = this.#running.values();
-    if ((isSilent || now - oldest > unsettledMaxMs) && !this.#isReplacing) void this.#replace();
+    if ((isSilent || now - oldest > unsettledMaxMs * this.#patience) && !this.#isReplacing) void this.#replace();
   }
 
   async close(): Promise<void> {

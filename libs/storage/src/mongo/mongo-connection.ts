@@ -73,9 +73,9 @@ export class MongoConnection {
     this.#onInvalid = onInvalid;
     const make = (timeoutMs: number, maxPoolSize: number, minPoolSize: number) => () =>
       makeClient(uri, shown, clientOptions(appName, timeoutMs * patience, patience, maxPoolSize, minPoolSize));
-    this.#main = new LastingClient(make(operationTimeoutMs, 20, 1), database);
+    this.#main = new LastingClient(make(operationTimeoutMs, 20, 1), database, patience);
     // Two connections at least: the first request of a key after a quiet time asks for rate and month at once, and must not wait for a connection.
-    this.#limits = new LastingClient(make(limitsTimeoutMs, 50, 2), database);
+    this.#limits = new LastingClient(make(limitsTimeoutMs, 50, 2), database, patience);
     this.#pulse = new Pulse(() => this.limitsWithin(limitsTimeoutMs, () => this.limitsDb.command({ ping: 1 })), patience);
   }
 

@@ -42,7 +42,7 @@ export class Pulse {
   /**
    * Watches the server while a caller waits for an operation.
    *
-   * @param lost  called at most once, when the server is found to be silent: 750 ms after the start or after the last answered ping.
+   * @param lost  called at most once, when the server is found to be silent: 750 ms times `patience` after the start or after the last answered ping.
    * @returns a function that ends the watching.
    */
   watch(lost: () => void): () => void {

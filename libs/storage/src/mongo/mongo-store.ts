@@ -51,8 +51,8 @@ const retryMs = 1_000;
  * while the server is unavailable, and work when it is back.
  *
  * @param uri  `mongodb://USER:PASSWORD@HOST:PORT/DATABASE?OPTIONS`; the default database is `netfacts`. Our settings override options of the URI.
- * @throws StoreError: `unavailable` within about five seconds, or never with `onWaiting`; `readonly` for credentials and permissions; `newer`. None
- * shows a password.
+ * @throws StoreError: `unavailable` within about five seconds (times `patience`), or never with `onWaiting`; `readonly` for credentials and
+ * permissions; `newer`. None shows a password.
  */
 export async function openMongoStore(uri: string, options: MongoStoreOptions = {}): Promise<MongoStore> {
   const { appName = "netfacts", patience = 1, onWaiting, onInvalid, signal } = options;

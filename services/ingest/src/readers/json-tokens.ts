@@ -96,7 +96,7 @@ export class JsonTokenizer {
   #joined(piece: Uint8Array): Uint8Array {
     const length = this.#rest.length + piece.length;
     if (this.#room.length < length) {
-      this.#room = Buffer.allocUnsafeSlow(2 * length);
+      this.#room = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#room.length));
       this.#room.set(this.#rest);
     } else if (this.#rest.buffer !== this.#room.buffer) this.#room.set(this.#rest);
     this.#room.set(piece, this.#rest.length);
