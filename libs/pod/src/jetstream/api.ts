@@ -33,6 +33,11 @@ export function isWrongLastSequence(error: unknown): boolean {
   return (error as NatsError).api_error?.err_code === wrongLastSequence;
 }
 
+/** Whether the server answered that it did not store a message. False: nobody answered, and it may be stored. */
+export function isRefused(error: unknown): boolean {
+  return (error as NatsError).api_error !== undefined;
+}
+
 export function unavailable(what: string, cause?: unknown): SnapshotUnavailableError {
   return new SnapshotUnavailableError(`${what}: JetStream: ${cause === undefined ? "no response" : reasonOf(cause as NatsError)}`, {
     cause,

@@ -16,7 +16,7 @@ import {
   type StoredMsg,
 } from "@netfacts/messaging/nats-client";
 import { type ObjectBytes, objectMemory, piecesOf, SnapshotError } from "@netfacts/snapshot";
-import { answered, found, unavailable } from "./api.ts";
+import { answered, found, isRefused, unavailable } from "./api.ts";
 
 /** The chunk size of the Object Store's other clients. */
 const chunkBytesMax = 128 * 1024;
@@ -81,6 +81,7 @@ export class JetStreamObjects {
     const id = nuid.next();
     const subject = `$O.${this.#bucket}.C.${id}`;
     const chunkBytes = Math.min(chunkBytesMax, this.#nc.info?.max_payload ?? chunkBytesMax);
+    let isDescribed = false;
     try {
       const chunks = await this.#sendChunks(subject, pieces, chunkBytes);
       const info = {
@@ -97,9 +98,11 @@ export class JetStreamObjects {
       };
       const rollup = headers();
       rollup.set("Nats-Rollup", "sub");
+      isDescribed = true;
       await this.#js.publish(this.#metaSubject(name), JSON.stringify(info), { headers: rollup });
     } catch (cause) {
-      await this.#purge(subject).catch(() => undefined);
+      // Without an answer, the description may be stored, and another publisher may have named the object since: its chunks stay.
+      if (!isDescribed || isRefused(cause)) await this.#purge(subject).catch(() => undefined);
       throw unavailable(`object ${name}`, cause);
     }
     // The replaced chunks are not needed; if they cannot be removed now, `removeExcept` will remove them.
