@@ -266,6 +266,55 @@ test("observations of a database are replaced only when that is said, and stay w
   expect((await other.observations.uploads(9)).map(({ id }) => id)).toEqual(["there"]);
 });
 
+/** A copy that ends a restore at its second document: the state is that of a restore that was killed. */
+async function endingCopy(path: string, collection: string): Promise<string> {
+  const writer = await CopyWriter.create(path, now);
+  for (const city of ["a", "b"]) await writer.write(collection, { _id: 1, city });
+  await writer.end();
+  return path;
+}
+
+test("observations that an interrupted restore has begun to replace are not left half by a copy that has none", async () => {
+  const store = await open(from());
+  const rows = `${copy()}.observations`;
+  await upload(store.observations, "copied", 2);
+  await backUpMongoStore(from(), copy(), now);
+  await backUpMongoObservations(from(), rows, now);
+  const ending = await endingCopy(join(folder, "ending"), "observations");
+  expect((await rejection(restoreMongoStore(copy(), to(), { now, observations: ending }))).fault).toBe("locked");
+
+  const refused = await rejection(restoreMongoStore(copy(), to(), { now }));
+  expect([refused.fault, refused.message]).toEqual([
+    "unavailable",
+    expect.stringContaining("uploaded observations are only partly restored"),
+  ]);
+  expect((await rejection(openMongoStore(to()))).message).toContain("is only partly restored");
+  await restoreMongoStore(copy(), to(), { now, observations: rows });
+  const { observations } = await open(to());
+  expect(await rowsOf(observations)).toEqual(await rowsOf(store.observations));
+});
+
+test("observations that an interrupted restore leaves unchanged are replaced only when that is said, and copied first", async () => {
+  const [store, other] = [await open(from()), await open(to())];
+  const rows = `${copy()}.observations`;
+  await upload(store.observations, "copied", 2);
+  await backUpMongoStore(from(), copy(), now);
+  await backUpMongoObservations(from(), rows, now);
+  await upload(other.observations, "there", 1);
+  const ending = await endingCopy(join(folder, "ending"), "keys");
+  expect((await rejection(restoreMongoStore(ending, to(), { now }))).fault).toBe("locked");
+
+  expect(await restoreMongoStore(copy(), to(), { now, observations: rows })).toBeNull();
+  expect((await rowsOf(other.observations)).map(({ city }) => city)).toEqual(["C0"]);
+  const replacedTo = join(folder, "replaced");
+  expect(await restoreMongoStore(copy(), to(), { now, observations: rows, replacedTo })).toMatchObject({
+    replaced: null,
+    replacedObservations: `${replacedTo}.observations`,
+  });
+  expect(readFileSync(`${replacedTo}.observations`, "utf8")).toContain('"there"');
+  expect((await other.observations.uploads(9)).map(({ id }) => id)).toEqual(["copied"]);
+});
+
 test("rows of an upload that begins during the copy are left out, and a damaged copy changes nothing", async () => {
   const store = await open(from());
   const rows = `${copy()}.observations`;

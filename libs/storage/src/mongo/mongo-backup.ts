@@ -9,7 +9,7 @@ import { StoreError } from "../store-error.ts";
 import { CopyWriter, copyFault, readCopy } from "./copy-file.ts";
 import { MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
-import { isRestoring, makeSchema, type ObservationStateDocument, prepareSchema, type RestoringDocument } from "./mongo-schema.ts";
+import { makeSchema, type ObservationStateDocument, prepareSchema, type RestoringDocument, readRestoring } from "./mongo-schema.ts";
 
 /**
  * Everything except: leases, which say who leads at the moment; the clock; statements of sources about ASes, which runs build again; and uploaded
@@ -61,7 +61,10 @@ export async function backUpMongoObservations(uri: string, target: string, now: 
 
 export interface RestoreOptions {
   readonly now: number;
-  /** A copy of uploaded observations. Absent: those of the database stay unchanged. */
+  /**
+   * A copy of uploaded observations. Absent: those of the database stay unchanged. Then a restore is refused after an interrupted one that had begun to
+   * replace them.
+   */
   readonly observations?: string | null;
   /** The file for a copy of the database's content, which is then replaced. Absent: only an empty database is written to. */
   readonly replacedTo?: string;
@@ -85,7 +88,8 @@ export function observationsOf(copy: string): string {
  * complete, the store cannot be opened; an interrupted restore is repeated by another call.
  *
  * @returns null for a database that is not empty; then it is unchanged.
- * @throws StoreError: `foreign`, `newer` or `damaged` for the copy, `locked` for a database that is written to meanwhile.
+ * @throws StoreError: `foreign`, `newer` or `damaged` for the copy, `locked` for a database that is written to meanwhile, `unavailable` for a copy
+ * without the observations that an interrupted restore had begun to replace.
  */
 export async function restoreMongoStore(copy: string, uri: string, options: RestoreOptions): Promise<RestoreOutcome | null> {
   const { now, observations = null, replacedTo } = options;
@@ -93,15 +97,18 @@ export async function restoreMongoStore(copy: string, uri: string, options: Rest
   if (observations !== null) await checkCopy(observations, observationCollections);
   return await withConnection(uri, async (connection) => {
     await makeSchema(connection);
-    const isHalf = await isRestoring(connection);
-    const isInUse = !isHalf && (await holdsAnything(connection, collections));
-    const hasObservations = !isHalf && observations !== null && (await holdsAnything(connection, ["uploads"]));
+    const half = await readRestoring(connection);
+    if (half?.observations === true && observations === null) throw halfObservations(connection, copy);
+    const isInUse = half === null && (await holdsAnything(connection, collections));
+    // An interrupted restore that did not replace them left them whole. A marker of an earlier version does not say so.
+    const areWhole = half === null || half.observations === false;
+    const hasObservations = areWhole && observations !== null && (await holdsAnything(connection, ["uploads"]));
     if ((isInUse || hasObservations) && replacedTo === undefined) return null;
     const replaced = isInUse && replacedTo !== undefined ? replacedTo : null;
     const replacedObservations = hasObservations && replacedTo !== undefined ? observationsOf(replacedTo) : null;
     if (replaced !== null) await copyTo(connection, replaced, now, collections);
     if (replacedObservations !== null) await copyTo(connection, replacedObservations, now, observationCollections);
-    await mark(connection, now);
+    await mark(connection, { since: new Date(now), observations: observations !== null });
     for (const name of collections) await empty(connection, name);
     const documents = await fill(connection, copy);
     if (observations !== null) {
@@ -191,9 +198,15 @@ function markersOf({ db }: MongoConnection) {
   return db.collection<RestoringDocument>("markers");
 }
 
-async function mark(connection: MongoConnection, now: number): Promise<void> {
-  const update = { $set: { since: new Date(now) } };
+async function mark(connection: MongoConnection, members: Omit<RestoringDocument, "_id">): Promise<void> {
+  const update = { $set: members };
   await connection.within(operationTimeoutMs, () => markersOf(connection).updateOne({ _id: "restoring" }, update, { upsert: true }));
+}
+
+function halfObservations({ shown }: MongoConnection, copy: string): StoreError {
+  const explanation = `its uploaded observations are only partly restored, and there is no ${observationsOf(copy)} to complete them`;
+  const remedy = "restore the copy again whose restore was interrupted, or another one with observations";
+  return new StoreError("unavailable", shown, explanation, undefined, remedy);
 }
 
 /** Deletes by pages, too: a year of usage takes longer to delete than one operation may. */

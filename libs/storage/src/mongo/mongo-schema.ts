@@ -124,6 +124,8 @@ export interface ClockDocument {
 export interface RestoringDocument {
   _id: "restoring";
   since: Date;
+  /** Whether it replaces uploaded observations, too. Absent in a document of an earlier version. */
+  observations?: boolean;
 }
 interface SchemaDocument {
   _id: "schema";
@@ -154,16 +156,16 @@ const indexes: Readonly<Record<string, readonly IndexDescription[]>> = {
  */
 export async function prepareSchema(connection: MongoConnection): Promise<void> {
   await makeSchema(connection);
-  if (await isRestoring(connection)) {
+  if ((await readRestoring(connection)) !== null) {
     const remedy = "wait for the running restore; if it was interrupted, run `netfacts restore` again with the same copy";
     throw new StoreError("unavailable", connection.shown, "is only partly restored", undefined, remedy);
   }
 }
 
-/** Whether the database may hold only a part of a copy. */
-export async function isRestoring(connection: MongoConnection): Promise<boolean> {
+/** The marker of a restore that is in progress or was interrupted: the database may hold only a part of its copy. Null: there is none. */
+export async function readRestoring(connection: MongoConnection): Promise<RestoringDocument | null> {
   const markers = connection.db.collection<RestoringDocument>("markers");
-  return (await connection.within(operationTimeoutMs, () => markers.findOne({ _id: "restoring" }))) !== null;
+  return await connection.within(operationTimeoutMs, () => markers.findOne({ _id: "restoring" }));
 }
 
 /** As `prepareSchema`, for a restore. Existing collections and indexes are not written again: a full database can still be read. */
