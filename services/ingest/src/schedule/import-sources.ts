@@ -96,7 +96,7 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
     });
     await settle(report);
     if (options.statements !== undefined)
-      await keepStatements({ folder, statements: options.statements, signal }).catch((error: Error) =>
+      await keepStatements({ folder, statements: options.statements, snapshots: store, signal }).catch((error: Error) =>
         onNote(`the import is complete, but the profiles that operators list could not be brought up to date: ${error.message}`),
       );
     return report;

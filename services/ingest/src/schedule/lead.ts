@@ -67,7 +67,7 @@ export class Lead {
     this.#rtr = new RtrSources({ folder: join(stateFolder, "rtr"), metrics: metrics.rtr, delayMs, log, onChange });
     const onOverride = () => this.#scheduler?.pokeFollowed();
     this.#overrides = new OverrideFile({ stateFolder, profiles: deps.profiles, log, onChange: onOverride });
-    this.#statements = new StatementKeeper({ folder: this.statementFolder, statements: deps.statements, log });
+    this.#statements = new StatementKeeper({ ...deps, folder: this.statementFolder });
     this.#stock = openStock({ ...deps, rtr: this.#rtr });
     this.#stock.catch(() => undefined);
   }

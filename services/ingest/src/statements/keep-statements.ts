@@ -3,8 +3,9 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { SnapshotStore } from "@netfacts/snapshot";
 import { type StatedSection, type StatementRepository, type StatementRow, statedSections } from "@netfacts/storage";
-import { committedVersion, rowsFile } from "./statement-files.ts";
+import { committedVersion, isOfSources, rowsFile } from "./statement-files.ts";
 
 const rowsRead = 500;
 const rowsWritten = 200;
@@ -16,24 +17,44 @@ export interface KeepOptions {
   /** Folder in which runs leave their files. */
   readonly folder: string;
   readonly statements: StatementRepository;
+  /** Statements of other sources than those of the current snapshot are not stored: another process may have led since this folder was written. */
+  readonly snapshots: Pick<SnapshotStore, "currentId" | "getManifest">;
+  /** Aborted when this process no longer leads. */
   readonly signal?: AbortSignal;
 }
 
 /**
  * @returns the number of rows that were written or removed.
- * @throws StoreError, errors of the file system, and the signal's reason. Rows that were written before stay, and the next call continues.
+ * @throws StoreError, SnapshotError, errors of the file system, and the signal's reason. Rows that were written before stay, and the next call
+ * continues.
  *
  * Memory: some hundred rows, for any number of rows.
  */
-export async function keepStatements({ folder, statements, signal }: KeepOptions): Promise<number> {
+export async function keepStatements({ folder, statements, snapshots, signal }: KeepOptions): Promise<number> {
   let changed = 0;
+  const id = await snapshots.currentId();
+  const current = id === null ? null : await snapshots.getManifest(id);
   for (const section of statedSections) {
     const version = committedVersion(folder, section);
-    if (version === null || (await statements.version(section))?.version === version.version) continue;
-    changed += await keepRows(statements, section, rowsFile(folder, section, version), signal);
-    await statements.setVersion(section, version);
+    if (version === null || !isOfSources(version, current?.sections[section]?.sources ?? [])) continue;
+    if ((await statements.version(section))?.version === version.version) continue;
+    try {
+      changed += await keepRows(statements, section, rowsFile(folder, section, version), signal);
+      await statements.setVersion(section, version);
+    } finally {
+      if (signal?.aborted) await doubt(statements, section);
+    }
   }
   return changed;
+}
+
+/**
+ * Makes the next leader compare all rows. A process that was frozen may have written some after that leader had stored its own, with their version
+ * (docs/decisions/0118-statements-follow-the-snapshot-in-service.md).
+ */
+async function doubt(statements: StatementRepository, section: StatedSection): Promise<void> {
+  const stored = await statements.version(section);
+  if (stored !== null) await statements.setVersion(section, { ...stored, version: "" });
 }
 
 async function keepRows(statements: StatementRepository, section: StatedSection, path: string, signal?: AbortSignal): Promise<number> {

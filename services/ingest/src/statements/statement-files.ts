@@ -37,6 +37,11 @@ function statedVersion(entries: readonly ReadSourceEntry[]): StatedVersion {
   return { version, asOf: Object.fromEntries(read.map(({ name, as_of }) => [name, as_of])) };
 }
 
+/** Whether a version is that of the sources of a snapshot's section; those that could not be read do not count. */
+export function isOfSources({ version }: StatedVersion, entries: readonly ReadSourceEntry[]): boolean {
+  return statedVersion(entries.filter(({ sha256 }) => sha256 !== "")).version === version;
+}
+
 /** @returns null if no run has left any, or its file is damaged: the next run that builds the section replaces it @throws errors of the file system */
 export function committedVersion(folder: string, section: StatedSection): StatedVersion | null {
   try {

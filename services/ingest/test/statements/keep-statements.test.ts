@@ -79,7 +79,8 @@ async function run(place: Workplace, yaml = list, acceptShrink: readonly Section
 }
 
 const folderOf = (place: Workplace): string => join(place.folder, "statements");
-const keep = (place: Workplace) => keepStatements({ folder: folderOf(place), statements: store.statements });
+const optionsOf = (place: Workplace) => ({ folder: folderOf(place), statements: store.statements, snapshots: place.store });
+const keep = (place: Workplace) => keepStatements(optionsOf(place));
 const shown = (profile: MergedProfile | null) =>
   Object.fromEntries(
     (profile?.fields ?? []).map(({ field, value, source, others }) => [field, [value, source, ...others.map((other) => other.value)]]),
@@ -212,6 +213,55 @@ describe("overrides", () => {
   });
 });
 
+describe("two processes with folders of their own", () => {
+  /** Runs as the other process, after the first one has left its files. */
+  async function other(place: Workplace): Promise<string> {
+    const folder = join(place.folder, "others");
+    await lay(place, { names: namesFile().replaceAll("NAME", "NEWER") });
+    const { file } = await place.sources(list);
+    await runIngest({ config: await readSources(file), store: place.store, statements: new StatementFiles(folder) });
+    return folder;
+  }
+
+  test("rows that a frozen leader writes after another one took over are replaced by the next call of that one", async () => {
+    await atWork(async (place) => {
+      await lay(place);
+      await run(place);
+      const ending = new AbortController();
+      let newer = "";
+      let frozen = true;
+      const write: typeof store.statements.write = async (section, rows) => {
+        if (frozen && section === "as_names") {
+          frozen = false;
+          newer = await other(place);
+          await keepStatements({ ...optionsOf(place), folder: newer });
+          // The write may be on its way before the process learns that its term is over.
+          setImmediate(() => ending.abort());
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        await store.statements.write(section, rows);
+      };
+      const late = keepStatements({ ...optionsOf(place), statements: { ...store.statements, write }, signal: ending.signal });
+      await expect(late).rejects.toThrow("aborted");
+      await keepStatements({ ...optionsOf(place), folder: newer });
+      for (const asn of [1, 2, 3]) expect(await of(asn)).toMatchObject({ name: expect.arrayContaining([`NEWER-${asn}`]) });
+      expect(await keepStatements({ ...optionsOf(place), folder: newer })).toBe(0);
+    });
+  });
+
+  test("the older statements of a process that leads again do not replace those of the current snapshot", async () => {
+    await atWork(async (place) => {
+      await lay(place);
+      await run(place);
+      await keep(place);
+      const newer = await other(place);
+      expect(await keepStatements({ ...optionsOf(place), folder: newer })).toBeGreaterThan(0);
+      expect(await keep(place)).toBe(0);
+      expect(await of(3)).toMatchObject({ name: ["NEWER-3", "names"] });
+    });
+  });
+});
+
 describe("faults", () => {
   test("a store that is away ends no run, and is caught up with by the next call", async () => {
     await atWork(async (place) => {
@@ -228,7 +278,7 @@ describe("faults", () => {
       };
       const told: string[] = [];
       const log = { info: (_: object, text: string) => void told.push(text), warn: (_: object, text: string) => void told.push(text) };
-      const keeper = new StatementKeeper({ folder: folderOf(place), statements: flaky, log });
+      const keeper = new StatementKeeper({ ...optionsOf(place), statements: flaky, log });
       keeper.keep();
       while (told.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
       expect(told).toEqual([expect.stringContaining("could not be brought up to date")]);
