@@ -185,6 +185,7 @@ export class SnapshotCopy {
     }
   }
 
+  /** Publishes with `isAlone: false`: an import may have stored objects that it has not published yet. */
   async #restore(): Promise<void> {
     const { store, activate, log } = this.#deps;
     const id = await this.#copy.currentId();
@@ -201,7 +202,7 @@ export class SnapshotCopy {
     );
     const manifest = await this.#copy.getManifest(id);
     for (const { object, bytes } of objectsOf(manifest)) await this.#putBack(store.putObject(await this.#copy.getObject(object, bytes)));
-    await this.#putBack(store.publish(manifest, { replaces: null, takenBack: await this.#copy.takenBack() }));
+    await this.#putBack(store.publish(manifest, { replaces: null, isAlone: false, takenBack: await this.#copy.takenBack() }));
     await activate(id);
     log.warn({ snapshot: id, fault }, "the store of snapshots named no snapshot; the one in service was restored from ingest's own copy");
   }
@@ -253,7 +254,7 @@ export class SnapshotCopy {
       lost.push(object);
     }
     if (manifest === null && isPublished) {
-      await this.#putBack(store.publish(own, { replaces: id }));
+      await this.#putBack(store.publish(own, { replaces: id, isAlone: false }));
       lost.push("manifest");
     }
     if (lost.length === 0) {

@@ -204,6 +204,45 @@ test("what operators took back is copied and restored with the snapshot", async 
 });
 
 test.each([
+  ["the manifest", (path: string, id: string) => rmSync(join(path, "manifests", `${id}.json`))],
+  [
+    "the pointer and the manifest",
+    (path: string) => readdirSync(path).map((name) => name !== "objects" && rmSync(join(path, name), { recursive: true })),
+  ],
+])("%s: a restoration during an import leaves what the import has stored so far", async (_what, lose) => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const path = join(folder, "store");
+  const store = openFolderStore(path);
+  const { id } = await publishMade(store, { names: madeNames({ 1: "one" }) });
+  const copy = new SnapshotCopy({
+    folder: join(folder, "serving"),
+    store,
+    activate: async () => undefined,
+    repaired: () => undefined,
+    log: { info: () => undefined, warn: () => undefined },
+    lookMs: 1,
+  });
+  try {
+    copy.start();
+    const serving = openFolderStore(join(folder, "serving"));
+    await until(async () => (await serving.currentId()) === id);
+    const object = await store.putObject(Buffer.from("of an import"));
+    lose(path, id);
+    await until(() =>
+      store.getManifest(id).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await copy.stop();
+    await expect(store.getObject(object, "of an import".length)).resolves.toHaveLength("of an import".length);
+  } finally {
+    await copy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test.each([
   ["are not read again within a day", {}, 0],
   ["are read again later", { readAgainMs: 0 }, 1],
 ])("at the next publication, objects that the copy has %s", async (_what, settings, times) => {
