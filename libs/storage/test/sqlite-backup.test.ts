@@ -4,10 +4,12 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -296,6 +298,22 @@ test("if the second file cannot be put in its place, the first is put back", asy
   expect(leftovers()).toEqual([]);
   rmSync(`${file}-wal`, { recursive: true });
   expect(await contents(file)).toEqual({ leased: 90, uploads: [] });
+});
+
+test("a store that an interrupted restore has moved away is not replaced by an empty one", async () => {
+  const { store, observations, files } = await openBoth();
+  await close(store);
+  await observations.close();
+  const openers = [() => openSqliteStore(path()), () => openSqliteObservations(files[1].path)];
+  for (const [index, { copy, path: file }] of files.entries()) {
+    // As after a kill between the two renames.
+    copyFileSync(copy, `${file}.restoring`);
+    renameSync(file, `${file}.replaced-20261121T080000Z`);
+    await expect(openers[index]?.()).rejects.toThrow("is missing, because a restore was interrupted; run `netfacts restore` again");
+    expect(existsSync(file)).toBe(false);
+  }
+  expect(restoreSqlite(...files, now)).toEqual({ replaced: null, replacedObservations: null });
+  expect(await contents(files[1].path)).toEqual({ leased: 40, uploads: ["before"] });
 });
 
 test("a store is restored on a new machine, into a folder that only its owner may enter", async () => {

@@ -7,6 +7,7 @@ import { replacedEnding } from "../replaced-name.ts";
 import { fileError, isNotWritable, StoreError } from "../store-error.ts";
 import { SqliteConnection } from "./connection.ts";
 import { checkIsStore } from "./migrations.ts";
+import { incomingOf } from "./own-file.ts";
 import { checkIsObservations } from "./sqlite-observations.ts";
 
 /**
@@ -138,7 +139,7 @@ interface Staged {
 }
 
 function stage({ copy, path }: SqliteCopy, ending: string, undo: (() => void)[]): Staged {
-  const incoming = `${path}.restoring`;
+  const incoming = incomingOf(path);
   return orFileError(path, () => {
     makeFolder(dirname(path), 0o700);
     rmSync(incoming, { force: true });

@@ -10,6 +10,11 @@ import { busyTimeoutMs, SqliteConnection } from "./connection.ts";
 /** SQLite's name for a store in the memory of this process: for tests. */
 const inMemory = ":memory:";
 
+/** Path of a copy that a restore is about to put in the place of a file. */
+export function incomingOf(path: string): string {
+  return `${path}.restoring`;
+}
+
 /** Time after which a file that is locked while it is opened is tried again. */
 const retryMs = 25;
 
@@ -38,6 +43,7 @@ export async function openOwnFile(
   if (path !== inMemory) {
     prepareFolder(path);
     checkWritable(path);
+    checkNotMoved(path);
   }
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
@@ -106,6 +112,13 @@ function prepareFolder(path: string): void {
   } catch (cause) {
     throw fileError(path, cause);
   }
+}
+
+/** A new file would look like the restored one. */
+function checkNotMoved(path: string): void {
+  if (existsSync(path) || !existsSync(incomingOf(path))) return;
+  const remedy = "run `netfacts restore` again, or move the file named .replaced- back";
+  throw new StoreError("unavailable", path, "is missing, because a restore was interrupted", undefined, remedy);
 }
 
 /** Reports missing permission clearly: SQLite says only "unable to open". */
