@@ -241,12 +241,18 @@ test("uploaded observations have a copy of their own, and an upload resumes wher
   expect(again.number).toBe(3);
 });
 
-test("observations of a database are replaced only when that is said, and stay when the copy has none", async () => {
-  const [store, other] = [await open(from()), await open(to())];
+/** Copies a store with one upload of two rows. @returns the path of the copied observations */
+async function copyWithUpload(store: MongoStore): Promise<string> {
   const rows = `${copy()}.observations`;
   await upload(store.observations, "copied", 2);
   await backUpMongoStore(from(), copy(), now);
   await backUpMongoObservations(from(), rows, now);
+  return rows;
+}
+
+test("observations of a database are replaced only when that is said, and stay when the copy has none", async () => {
+  const [store, other] = [await open(from()), await open(to())];
+  const rows = await copyWithUpload(store);
   await upload(other.observations, "there", 1);
   expect(await restoreMongoStore(copy(), to(), { now, observations: rows })).toBeNull();
   expect((await other.observations.uploads(9)).map(({ id }) => id)).toEqual(["there"]);
@@ -276,10 +282,7 @@ async function endingCopy(path: string, collection: string): Promise<string> {
 
 test("observations that an interrupted restore has begun to replace are not left half by a copy that has none", async () => {
   const store = await open(from());
-  const rows = `${copy()}.observations`;
-  await upload(store.observations, "copied", 2);
-  await backUpMongoStore(from(), copy(), now);
-  await backUpMongoObservations(from(), rows, now);
+  const rows = await copyWithUpload(store);
   const ending = await endingCopy(join(folder, "ending"), "observations");
   expect((await rejection(restoreMongoStore(copy(), to(), { now, observations: ending }))).fault).toBe("locked");
 
@@ -296,10 +299,7 @@ test("observations that an interrupted restore has begun to replace are not left
 
 test("observations that an interrupted restore leaves unchanged are replaced only when that is said, and copied first", async () => {
   const [store, other] = [await open(from()), await open(to())];
-  const rows = `${copy()}.observations`;
-  await upload(store.observations, "copied", 2);
-  await backUpMongoStore(from(), copy(), now);
-  await backUpMongoObservations(from(), rows, now);
+  const rows = await copyWithUpload(store);
   await upload(other.observations, "there", 1);
   const ending = await endingCopy(join(folder, "ending"), "keys");
   expect((await rejection(restoreMongoStore(ending, to(), { now }))).fault).toBe("locked");

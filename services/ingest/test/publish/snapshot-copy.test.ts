@@ -7,7 +7,14 @@ import { join } from "node:path";
 import { expect, jest, test } from "@jest/globals";
 import { PodReporter } from "@netfacts/pod";
 import { connectJetStreamStore, jetStreamSource } from "@netfacts/pod/jetstream";
-import { LoaderThreads, type Manifest, openFolderStore, SnapshotFollower, SnapshotUnavailableError } from "@netfacts/snapshot";
+import {
+  LoaderThreads,
+  type Manifest,
+  openFolderStore,
+  SnapshotFollower,
+  type SnapshotStore,
+  SnapshotUnavailableError,
+} from "@netfacts/snapshot";
 import { testBucket } from "../../../../libs/pod/test/jetstream/bucket.ts";
 import { madeNames, madeProfiles } from "../../../../libs/snapshot/test/support/made-sections.ts";
 import { madeManifest, madeObjects, publishMade } from "../../../../libs/snapshot/test/support/made-snapshot.ts";
@@ -172,14 +179,9 @@ test("a store that loses parts of what serves gets them back, whole and with the
   }
 });
 
-test("what operators took back is copied and restored with the snapshot", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
-  const path = join(folder, "store");
-  const store = openFolderStore(path);
-  const takenBack = [{ section: "as_names", name: "own", format: "name-list", sha256: "1" }] as const;
-  const manifest = await publishMade(store, { names: madeNames({ 1: "one" }) });
-  const { id } = manifest;
-  const copy = new SnapshotCopy({
+/** The copy of a store in `folder/serving`, with nothing else of ingest. */
+function copyOf(store: SnapshotStore, folder: string): SnapshotCopy {
+  return new SnapshotCopy({
     folder: join(folder, "serving"),
     store,
     activate: async () => undefined,
@@ -187,6 +189,16 @@ test("what operators took back is copied and restored with the snapshot", async 
     log: { info: () => undefined, warn: () => undefined },
     lookMs: 1,
   });
+}
+
+test("what operators took back is copied and restored with the snapshot", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const path = join(folder, "store");
+  const store = openFolderStore(path);
+  const takenBack = [{ section: "as_names", name: "own", format: "name-list", sha256: "1" }] as const;
+  const manifest = await publishMade(store, { names: madeNames({ 1: "one" }) });
+  const { id } = manifest;
+  const copy = copyOf(store, folder);
   try {
     copy.start();
     const serving = openFolderStore(join(folder, "serving"));
@@ -214,14 +226,7 @@ test.each([
   const path = join(folder, "store");
   const store = openFolderStore(path);
   const { id } = await publishMade(store, { names: madeNames({ 1: "one" }) });
-  const copy = new SnapshotCopy({
-    folder: join(folder, "serving"),
-    store,
-    activate: async () => undefined,
-    repaired: () => undefined,
-    log: { info: () => undefined, warn: () => undefined },
-    lookMs: 1,
-  });
+  const copy = copyOf(store, folder);
   try {
     copy.start();
     const serving = openFolderStore(join(folder, "serving"));
