@@ -18,8 +18,13 @@ select_packages() {
 }
 
 # $1: which packages.
+stamp_of() {
+  echo "$1"
+  cat "$root/package-lock.json"
+}
+
 is_stamped() {
-  { echo "$1"; cat "$root/package-lock.json"; } | cmp -s - "$stamp"
+  stamp_of "$1" | cmp -s - "$stamp"
 }
 
 has_dev_packages() {
@@ -70,7 +75,7 @@ install_packages() {
     echo 'packages could not be installed; fix the cause shown above and run this again' >&2
     exit 1
   fi
-  { echo "$wanted"; cat "$root/package-lock.json"; } >"$stamp.new"
+  stamp_of "$wanted" >"$stamp.new"
   mv "$stamp.new" "$stamp"
   rm -f "$unfinished"
 }

@@ -81,7 +81,7 @@ export class JetStreamObjects {
     const id = nuid.next();
     const subject = `$O.${this.#bucket}.C.${id}`;
     const chunkBytes = Math.min(chunkBytesMax, this.#nc.info?.max_payload ?? chunkBytesMax);
-    let isDescribed = false;
+    let isDescriptionSent = false;
     try {
       const chunks = await this.#sendChunks(subject, pieces, chunkBytes);
       const info = {
@@ -98,11 +98,11 @@ export class JetStreamObjects {
       };
       const rollup = headers();
       rollup.set("Nats-Rollup", "sub");
-      isDescribed = true;
+      isDescriptionSent = true;
       await this.#js.publish(this.#metaSubject(name), JSON.stringify(info), { headers: rollup });
     } catch (cause) {
       // Without an answer, the description may be stored, and another publisher may have named the object since: its chunks stay.
-      if (!isDescribed || isRefused(cause)) await this.#purge(subject).catch(() => undefined);
+      if (!isDescriptionSent || isRefused(cause)) await this.#purge(subject).catch(() => undefined);
       throw unavailable(`object ${name}`, cause);
     }
     // The replaced chunks are not needed; if they cannot be removed now, `removeExcept` will remove them.
