@@ -12,13 +12,14 @@ const bounds: Readonly<Record<keyof RtrIntervals, readonly [least: number, most:
 };
 
 /**
- * The intervals to use: each within its limits, and refresh and retry below expire, as a cache must set them. `changed` names those that differ from
- * the cache's.
+ * The intervals to use: each within its limits, and refresh and retry below expire, as a cache must set them. One that is not below becomes half of
+ * expire: at a second below, the data would expire while their answer is on its way. `changed` names those that differ from the cache's.
  */
 export function boundedIntervals(received: RtrIntervals): { readonly intervals: RtrIntervals; readonly changed: string[] } {
   const within = (name: keyof RtrIntervals) => Math.min(Math.max(received[name], bounds[name][0]), bounds[name][1]);
   const expire = within("expire");
-  const intervals = { refresh: Math.min(within("refresh"), expire - 1), retry: Math.min(within("retry"), expire - 1), expire };
+  const below = (name: "refresh" | "retry") => (within(name) < expire ? within(name) : Math.floor(expire / 2));
+  const intervals = { refresh: below("refresh"), retry: below("retry"), expire };
   const names = ["refresh", "retry", "expire"] as const;
   const changed = names
     .filter((name) => intervals[name] !== received[name])

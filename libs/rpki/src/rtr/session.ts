@@ -18,6 +18,8 @@ import { encodePdu, errorReport, resetQuery, serialQuery } from "./pdu-encoder.t
 import { type RtrAction, type RtrFailure, type RtrSessionSettings, rtrSessionDefaults } from "./session-actions.ts";
 import { VrpTable } from "./vrp-table.ts";
 
+const supportedVersions = "0 and 1";
+
 type Phase = "closed" | "asked" | "receiving" | "idle";
 
 /**
@@ -267,6 +269,7 @@ export class RtrSession {
     // Handled like No Data Available: a cache may answer before its first validation, and others may have data.
     if (this.table.sizeAfter === 0) {
       const failure: RtrFailure = { code: null, reportedBy: null, message: "the cache has no VRPs" };
+      if (this.#notifiedSerial === pdu.serial) this.#notifiedSerial = null;
       return [...actions, this.#noData(failure, now)];
     }
     const delta = this.table.commit();
@@ -311,6 +314,10 @@ export class RtrSession {
     this.#phase = "idle";
     this.#isSynchronised = false;
     this.#askAt = now + this.#intervals.retry * 1_000;
+    // A notify during the answer says that the cache has data by now.
+    if (this.#notifiedSerial !== null)
+      this.#askAt = Math.min(this.#askAt, Math.max(now, this.#askedAt + this.#settings.notifiedQueryMsMin));
+    this.#notifiedSerial = null;
     return { kind: "no-data", failure };
   }
 
@@ -321,7 +328,7 @@ export class RtrSession {
     this.#forgetSerial();
     if (this.#refusedVersions.has(next)) {
       this.#refusedVersions.clear();
-      return [this.#end(failure)];
+      return [this.#end({ ...failure, message: `${failure.message}; its version is ${spoken}, supported here: ${supportedVersions}` })];
     }
     const note: RtrAction = { kind: "note", message: `the cache does not support version ${this.#version}; trying version ${next}` };
     this.#version = next;

@@ -212,6 +212,13 @@ test("connects again with version 0 at once when the cache reports that it does 
   expect(rtr.connect()).toEqual([sent({ kind: "reset-query", version: 1 })]);
 });
 
+test("names the versions when a cache has none of them", () => {
+  const rtr = begin();
+  rtr.connect();
+  const message = "the cache reports Unsupported Protocol Version; its version is 2, supported here: 0 and 1";
+  expect(rtr.hear(report(rtrErrors.unsupportedVersion, { version: 2 }))).toEqual([closed({ code: 4, message }, false)]);
+});
+
 test("goes up again when a cache no longer speaks 0", () => {
   const rtr = begin();
   rtr.connect();
@@ -352,6 +359,28 @@ test.each([
   expect(rtr.content()).toEqual([]);
 });
 
+test("asks at once for what was notified during an empty answer, unless the answer has it", () => {
+  const rtr = begin();
+  rtr.connect();
+  rtr.hear(response(), notify(2), end(1));
+  expect(rtr.pass(1 * second)).toEqual([sent({ kind: "reset-query" })]);
+  rtr.hear(response(), notify(3), end(3));
+  expect(rtr.pass(599 * second)).toEqual([]);
+});
+
+test("keeps data whose cache has the Expire Interval below the Refresh Interval, also if an answer takes some seconds", () => {
+  const rtr = begin();
+  rtr.connect();
+  const contradiction = { refresh: 3_600, retry: 600, expire: 600 };
+  rtr.hear(response(), vrp("192.0.2.0/24", 1), end(1, { intervals: contradiction }));
+  for (let answers = 0; answers < 3; answers++) {
+    expect(rtr.pass(rtr.session.intervals.refresh * second)).toEqual([sent({ kind: "serial-query" })]);
+    expect(rtr.pass(5 * second)).toEqual([]);
+    expect(rtr.hear(response(), end(1, { intervals: contradiction }))).toEqual([{ kind: "updated", all: false, added: 0, withdrawn: 0 }]);
+  }
+  expect(rtr.content()).toEqual(["192.0.2.0/24 1"]);
+});
+
 test("gives up a cache that is silent while it owes an answer, or that never ends one", () => {
   const silent = begin();
   silent.connect();
@@ -393,11 +422,11 @@ test("keeps intervals within their bounds, and refresh and retry below expire", 
   const rtr = begin();
   rtr.connect();
   const actions = rtr.hear(response(), vrp("192.0.2.0/24", 1), end(1, { intervals: { refresh: 0, retry: 9_000, expire: 5 } }));
-  expect(rtr.session.intervals).toEqual({ refresh: 1, retry: 599, expire: 600 });
+  expect(rtr.session.intervals).toEqual({ refresh: 1, retry: 300, expire: 600 });
   expect(actions[0]).toEqual({
     kind: "note",
     message:
-      "the cache sent intervals out of bounds: refresh 0 s changed to 1 s, retry 9000 s changed to 599 s, expire 5 s changed to 600 s",
+      "the cache sent intervals out of bounds: refresh 0 s changed to 1 s, retry 9000 s changed to 300 s, expire 5 s changed to 600 s",
   });
   expect(rtr.pass(1 * second)).toEqual([sent({ kind: "serial-query" })]);
   // Told once, not at each answer.
