@@ -191,7 +191,7 @@ export const SourceSchedule = record({
     "Time of the next check. A time in the past means as soon as a process follows the schedule. Null if no check is planned.",
   ),
   failures: member(Count, "Number of failed checks since the last successful one."),
-  error: member(NullableText, "Why the last check failed; null if it did not fail."),
+  error: member(NullableText, "Why the last check failed, or why no RTR cache is synchronised; null if neither is the case."),
   refused: member(NullableText, "Why a run could not use the latest version; null if it could."),
   url: member(NullableText, "URL that the stored version was fetched from, without credentials; null for a local file."),
   fetched_at: member(NullableTimestamp, "Time at which the stored version was fetched; null for a local file."),

@@ -15,7 +15,7 @@ const dayZoneSeconds = 14 * 3600;
 export interface SourceDate {
   /** RFC 3339. */
   readonly asOf: string;
-  /** Whether the file itself says so. */
+  /** Whether the file itself says so. False for an RTR session, which is dated by the clock of this machine: it may have been set back. */
   readonly isTold: boolean;
   /** Warning about a date in the future that `future_dates: warn` allows: `asOf` is then when the file was written. Null: there is none. */
   readonly warning: string | null;
@@ -45,7 +45,8 @@ export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
   // The id of a snapshot cannot express it, and no data are so old.
   if (seconds < 0) throw new SourceError(source.location, null, `${what} ${timestamp(seconds * 1000)} is before 1970`);
   const future = futureText(source, Math.max(seconds, report.latestAt ?? 0), what);
-  if (future === null) return { asOf: timestamp(seconds * 1000), isTold: report.asOf !== null, warning: null };
+  const isTold = report.asOf !== null && source.format !== "rtr";
+  if (future === null) return { asOf: timestamp(seconds * 1000), isTold, warning: null };
   if (source.futureDates === "refuse") throw new SourceError(source.location, null, `${future}; if it is right, set future_dates: warn`);
   report.asOf = null;
   report.notes.push(`${future}; the data are dated by the file, and marked as stale`);

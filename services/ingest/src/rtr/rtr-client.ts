@@ -115,6 +115,11 @@ export class RtrClient {
     };
   }
 
+  /** Time of the clock's `monotonic` at which the data in use were last known to be current; null: there are none. */
+  get heardAt(): number | null {
+    return this.#active?.session.updatedAt ?? null;
+  }
+
   /** The state of the caches, in order of preference. */
   status(): CacheStatus[] {
     return this.#links.map((link) => {

@@ -47,6 +47,8 @@ interface Followed {
   source: RtrSource;
   readonly client: RtrClient;
   stock: RtrStock | null;
+  /** `heardAt` of the data in the file of `stock`; null: it has none. Wall-clock times cannot be compared, since that clock may be set back. */
+  deliveredAt: number | null;
   /** Cancels the pending write; null: none is pending. */
   callOff: (() => void) | null;
   callOffRefresh: () => void;
@@ -87,15 +89,23 @@ export class RtrSources {
 
   /**
    * Gives up data that another process had from this source and published, known to be current at `asOf` (Unix ms), if no cache has sent any within
-   * the Expire Interval that RFC 8210 recommends. The interval that the cache sent is not known here.
+   * the Expire Interval that RFC 8210 recommends, and each was tried. The interval that the cache sent is not known here.
    */
   giveUpInherited(name: string, asOf: number): void {
     const followed = this.#followed.get(name);
-    if (followed === undefined || followed.stock !== null || followed.callOff !== null) return;
+    if (followed === undefined || followed.stock !== null || !followed.client.isOutOfReach) return;
     if (this.#clock.now() < asOf + defaultIntervals.expire * 1_000) return;
     const reason = "no cache could be reached since another process had the data";
     this.#deps.log.error({ source: name, reason }, "RPKI data discarded: validity is unknown until a cache responds");
     followed.stock = { kind: "given-up", reason };
+  }
+
+  /** Each failing cache with its reason; null: a cache is synchronised, or none has failed yet. */
+  fault(name: string): string | null {
+    const caches = this.status(name);
+    if (caches.some(({ state }) => state === "synchronised")) return null;
+    const failing = caches.filter(({ error }) => error !== null);
+    return failing.length === 0 ? null : failing.map(({ cache, error }) => `${cache}: ${error}`).join("; ");
   }
 
   status(name: string): CacheStatus[] {
@@ -131,6 +141,7 @@ export class RtrSources {
       source,
       client,
       stock: null,
+      deliveredAt: null,
       callOff: null,
       callOffRefresh: () => undefined,
       writing: this.#leaving.get(name) ?? Promise.resolve(),
@@ -144,8 +155,7 @@ export class RtrSources {
   #continue(followed: Followed, source: RtrSource): void {
     const { intervalSeconds } = followed.source;
     followed.source = source;
-    if (intervalSeconds !== source.intervalSeconds && followed.stock?.kind === "file")
-      this.#refreshLater(followed, followed.stock.updatedAt);
+    if (intervalSeconds !== source.intervalSeconds) this.#refreshLater(followed);
   }
 
   #leave(name: string): void {
@@ -177,7 +187,9 @@ export class RtrSources {
     const { source, client } = followed;
     if (followed.isStopped) return;
     const data = client.current();
+    const { heardAt } = client;
     if (data === null) {
+      followed.deliveredAt = null;
       const [preferred] = client.status();
       followed.stock = { kind: "given-up", reason: preferred?.error ?? "no cache has data" };
       this.#deps.onChange(source.name);
@@ -187,6 +199,7 @@ export class RtrSources {
     try {
       const sha256 = await (this.#deps.write ?? writeVrpFile)(path, data);
       followed.stock = { kind: "file", path, sha256, cache: data.cache, updatedAt: data.updatedAt };
+      followed.deliveredAt = heardAt;
     } catch (err) {
       this.#deps.log.error({ source: source.name, err }, "VRPs of an RTR cache cannot be written to the state folder; retrying");
       this.#later(followed, writeAgainMs);
@@ -194,17 +207,18 @@ export class RtrSources {
     }
     if (followed.isStopped) return;
     this.#deps.onChange(source.name);
-    this.#refreshLater(followed, data.updatedAt);
+    this.#refreshLater(followed);
   }
 
   /** Data that stay current get a new file with their new time. */
-  #refreshLater(followed: Followed, deliveredAt: number): void {
+  #refreshLater(followed: Followed): void {
     followed.callOffRefresh();
+    if (followed.deliveredAt === null) return;
     followed.callOffRefresh = this.#clock.after(followed.source.intervalSeconds * 1_000, () => {
-      if (followed.stock?.kind !== "file" || followed.stock.updatedAt !== deliveredAt) return;
-      const updatedAt = Math.max(...followed.client.status().map((cache) => (cache.active ? (cache.updatedAt ?? 0) : 0)));
-      if (updatedAt > deliveredAt) this.#later(followed, 0);
-      else this.#refreshLater(followed, deliveredAt);
+      const { deliveredAt, client } = followed;
+      if (deliveredAt === null) return;
+      if ((client.heardAt ?? 0) > deliveredAt) this.#later(followed, 0);
+      else this.#refreshLater(followed);
     });
   }
 

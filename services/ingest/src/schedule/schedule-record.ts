@@ -6,7 +6,7 @@ import type { SourceConfig } from "../sources/index.ts";
 import type { SourceStock } from "./source-stock.ts";
 
 export async function scheduleOf(source: SourceConfig, stock: SourceStock): Promise<SourceSchedule> {
-  const { checkedAt, succeededAt, nextAt, failures, error } = stock.state(source);
+  const { checkedAt, succeededAt, nextAt, failures } = stock.state(source);
   const newest = stock.newest(source);
   const file = await newest;
   return {
@@ -14,11 +14,12 @@ export async function scheduleOf(source: SourceConfig, stock: SourceStock): Prom
     succeeded_at: timestampOrNull(succeededAt),
     next_check_at: timestampOrNull(nextAt),
     failures,
-    error,
+    error: stock.fault(source),
     refused: await stock.refusal(source, newest),
     url: file?.url ?? null,
     fetched_at: timestampOrNull(file?.fetchedAt ?? null),
-    sha256: file?.sha256 ?? null,
+    // Given-up data have an empty one.
+    sha256: file?.sha256 || null,
   };
 }
 

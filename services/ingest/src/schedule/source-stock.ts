@@ -41,7 +41,7 @@ export interface SourceStockDeps {
   };
   readonly clock: { now(): number };
   /** Data of the RTR sessions; absent: there are no sessions, and a run asks the caches itself. */
-  readonly rtr?: Pick<RtrSources, "stock">;
+  readonly rtr?: Pick<RtrSources, "stock" | "fault">;
   /** State of the stored uploads; absent: there are none. */
   readonly stored?: StoredStock | undefined;
   readonly random?: () => number;
@@ -98,6 +98,11 @@ export class SourceStock {
       return [source.name, { section: sectionOf(source), failures: this.state(source).failures, isRefused }] as const;
     });
     metrics.listSources(new Map(await Promise.all(listed)));
+  }
+
+  /** Why the last check failed, or why no RTR session is synchronised; null: neither is the case. */
+  fault(source: SourceConfig): string | null {
+    return this.state(source).error ?? (source.format === "rtr" ? (this.#deps.rtr?.fault(source.name) ?? null) : null);
   }
 
   /** Why a run could not use the newest version that is here; null: it could, or no run has tried. */

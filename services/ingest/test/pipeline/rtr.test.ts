@@ -107,10 +107,11 @@ test("stops asking when the run is stopped", async () => {
   });
 });
 
-/** The session's file of a cache as it is now. */
-async function fileOf(place: Workplace, cache: ScriptedCache): Promise<ReadyFile> {
+/** The session's file of a cache as it is now, or dated earlier. */
+async function fileOf(place: Workplace, cache: ScriptedCache, ageMs = 0): Promise<ReadyFile> {
   const location = join(place.folder, "session.rtr");
-  const data = await fetchVrps({ caches: readCacheList(cache.url) ?? [], timeoutMs: 20_000 });
+  const now = await fetchVrps({ caches: readCacheList(cache.url) ?? [], timeoutMs: 20_000 });
+  const data = { ...now, updatedAt: now.updatedAt - ageMs };
   return { location, sha256: await writeVrpFile(location, data), url: cache.url, fetchedAt: data.updatedAt, lastGood: null };
 }
 
@@ -133,6 +134,21 @@ test("replaces the VRPs of a session alone: every other section's object is the 
     ]);
     expect(after.routes).toBe(before.routes);
     expect(after.vrps).not.toBe(before.vrps);
+    expect(await stateOf(place)).toBe("invalid");
+  });
+});
+
+test("reads data of a session that are dated a day before those of the last import, because the clock was set back", async () => {
+  const cache = await cacheOf(vrps);
+  await atWork(async (place) => {
+    const config = await place.sources(sourcesOf(cache.url));
+    const readFile = async (ageMs: number) =>
+      runIngest({ config: withFiles(config, { rpki: await fileOf(place, cache, ageMs) }, null), store: place.store });
+    await readFile(0);
+    cache.set(vrps.map((vrp) => vrp.replace(/ 9$/, " 8")));
+    const report = await readFile(24 * 3_600_000);
+    expect(report.sources[1]).toMatchObject({ state: "read", accepted: 3, error: null });
+    expect(report.sources[1]?.notes).toContainEqual(expect.stringMatching(/^its data are of .+, older than those of the last import/));
     expect(await stateOf(place)).toBe("invalid");
   });
 });

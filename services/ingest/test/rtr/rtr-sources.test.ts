@@ -69,6 +69,22 @@ test("hands on data that do not change once per interval, with the time at which
   expect(["synchronised", "active", "serial", "vrps", "router_keys"].map(sample)).toEqual(["1", "1", "1", "1", "0"]);
 });
 
+test("hands on data that do not change once per interval also when the clock was set back", async () => {
+  const { cache, clock, sources, follow, until, changes } = await begin();
+  follow();
+  await until(() => sources.status("rpki")[0]?.state === "synchronised");
+  clock.pass(1_000);
+  await until(() => changes() === 1);
+  clock.set(-24 * hour);
+  clock.pass(hour);
+  await cache.hears("serial-query");
+  await until(() => sources.status("rpki")[0]?.updatedAt === clock.now());
+  const updatedAt = clock.now();
+  clock.pass(hour);
+  await until(() => changes() === 2);
+  expect(sources.stock("rpki")).toMatchObject({ kind: "file", updatedAt });
+});
+
 test("a changed interval holds from then on, over the same session", async () => {
   const { cache, clock, sources, follow, until, changes } = await begin();
   follow();
@@ -115,6 +131,26 @@ test("gives up what another process published when no cache was reached for the 
   clock.pass(1);
   sources.giveUpInherited("rpki", asOf);
   expect(sources.stock("rpki")).toMatchObject({ kind: "given-up" });
+});
+
+test("does not give up what another process published before each cache was tried", async () => {
+  const { cache, clock, sources, follow, until, changes } = await begin();
+  let isSilent = true;
+  cache.answer = () => (isSilent ? undefined : "as usual");
+  follow();
+  await cache.hears("reset-query");
+  sources.giveUpInherited("rpki", clock.now() - 3 * hour);
+  expect(sources.stock("rpki")).toBeNull();
+  isSilent = false;
+  clock.pass(30_000);
+  await until(() => sources.status("rpki")[0]?.state === "waiting");
+  clock.pass(1_000);
+  await until(() => sources.status("rpki")[0]?.state === "synchronised");
+  sources.giveUpInherited("rpki", clock.now() - 3 * hour);
+  expect(sources.stock("rpki")).toBeNull();
+  clock.pass(1_000);
+  await until(() => changes() === 1);
+  expect(sources.stock("rpki")).toMatchObject({ kind: "file" });
 });
 
 test("data of another cache are written when those of the one before are, which go", async () => {

@@ -134,8 +134,33 @@ test(
     );
     // Nothing was wrong with what was withdrawn.
     expect(service.log.filter(({ message }) => message.startsWith("a version of a source cannot be used"))).toEqual([]);
+    const { json } = await service.ask("GET", "/admin/v1/ingest/sources");
+    expect(json.items[1]).toMatchObject({ name: "rpki", state: "failed", schedule: { sha256: null } });
     isSilent = true;
     await pod.answers("invalid");
+  },
+  timeoutMs,
+);
+
+test(
+  "the list of sources says why no cache is synchronised, while their data are still in use",
+  async () => {
+    const cache = await startScriptedCache(right);
+    stops.push(() => cache.stop());
+    const { pod, service } = await begin(cache);
+    await pod.answers("valid");
+    await cache.hears("reset-query", 1);
+    const source = async () => (await service.ask("GET", "/admin/v1/ingest/sources")).json.items[1];
+    while ((await source()).schedule.url === null) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await source()).toMatchObject({ state: "read", error: null, schedule: { error: null } });
+    await cache.down();
+    const isReported = async () => (await source()).error?.includes("ECONNREFUSED") === true;
+    while (!(await isReported())) await new Promise((resolve) => setTimeout(resolve, 20));
+    const error = expect.stringContaining(`${cache.url}: connect ECONNREFUSED`);
+    expect(await source()).toMatchObject({ state: "kept", error, schedule: { error } });
+    expect(pod.validity()?.state).toBe("valid");
+    await cache.listen();
+    while ((await source()).error !== null) await new Promise((resolve) => setTimeout(resolve, 20));
   },
   timeoutMs,
 );
