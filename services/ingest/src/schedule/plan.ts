@@ -16,12 +16,14 @@ export interface Plan {
  *
  * @param versions  SHA-256 of the file that a run would read of each source; null: it has no usable version.
  * @param earlier  names of sources whose newest version no run could use: `versions` has the version before.
+ * @param givenUp  names of sources whose data were given up: their section does not wait for them.
  */
 export function planOf(
   sources: readonly SourceConfig[],
   versions: ReadonlyMap<string, string | null>,
   manifest: Pick<Manifest, "sections"> | null,
   earlier: ReadonlySet<string> = new Set(),
+  givenUp: ReadonlySet<string> = new Set(),
 ): Plan {
   const sections: BuiltSection[] = [];
   const waiting = new Map<BuiltSection, string>();
@@ -29,8 +31,8 @@ export function planOf(
   for (const section of all) {
     const own = sources.filter((source) => sectionOf(source) === section);
     // Updates are needed only if their table is there.
-    const isNeeded = ({ required, appliesTo }: SourceConfig) =>
-      required && (appliesTo === undefined || appliesTo.required || versions.get(appliesTo.name) != null);
+    const isNeeded = ({ name, required, appliesTo }: SourceConfig) =>
+      required && !givenUp.has(name) && (appliesTo === undefined || appliesTo.required || versions.get(appliesTo.name) != null);
     const missing = own.find((source) => isNeeded(source) && versions.get(source.name) == null);
     if (missing !== undefined) waiting.set(section, missing.name);
     else if (!isFilled(section, own, versions)) continue;
@@ -38,7 +40,12 @@ export function planOf(
   }
   // Whether a VRP is loose depends on the routes.
   const follows = sections.includes("routes") && all.includes("vrps") && !sections.includes("vrps") && !waiting.has("vrps");
-  if (follows && canBuild(sources, versions, "vrps")) sections.push("vrps");
+  const canFollow = canBuild(
+    sources.filter(({ name }) => !givenUp.has(name)),
+    versions,
+    "vrps",
+  );
+  if (follows && canFollow) sections.push("vrps");
   return { sections: all.filter((section) => sections.includes(section)), waiting };
 }
 

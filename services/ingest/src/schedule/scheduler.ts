@@ -211,8 +211,10 @@ export class Scheduler {
     if (own.length === 0) return;
     const published = (await this.#current())?.sections.vrps?.sources ?? [];
     for (const { name } of own) {
-      const entry = published.find((each) => each.name === name && each.format === "rtr" && each.sha256 !== "");
-      if (entry?.as_of != null) rtr.giveUpInherited(name, Date.parse(entry.as_of));
+      const entry = published.find((each) => each.name === name && each.format === "rtr");
+      // The time before is that of data that an earlier leader gave up, where other sources fill the section.
+      const asOf = entry?.as_of ?? entry?.as_of_before;
+      if (asOf != null) rtr.giveUpInherited(name, Date.parse(asOf));
     }
   }
 
@@ -277,13 +279,14 @@ export class Scheduler {
       listed.map((source) => [source.name, isLeftAlone(source) ? null : versionOf(source, readyFile(newest, source.name), current)]),
     );
     let files = newest;
-    let { sections: planned, waiting } = planOf(listed, versions, current, earlierOf(files));
+    const givenUp = new Set(Object.keys(newest).filter((name) => newest[name]?.givenUp !== undefined));
+    let { sections: planned, waiting } = planOf(listed, versions, current, earlierOf(files), givenUp);
     const behind = waiting;
     const more = await this.#earlierFor(waiting, listed, versions, current);
     for (const [name, { sha256 }] of Object.entries(more)) versions.set(name, sha256);
     if (Object.keys(more).length > 0) {
       files = { ...newest, ...more };
-      ({ sections: planned, waiting } = planOf(listed, versions, current, earlierOf(files)));
+      ({ sections: planned, waiting } = planOf(listed, versions, current, earlierOf(files), givenUp));
     }
     this.#tellWaiting(config.sources, waiting, behind);
     const taken = planned.length === 0 ? [] : await this.#deps.snapshots.takenBack();

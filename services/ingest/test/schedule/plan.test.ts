@@ -71,6 +71,25 @@ test("a required source without a version keeps back its section; an optional on
   expect(plan(all, { ...same, rib: null, ripe: null }, built)).toEqual({ sections: ["allocations"], waiting: { routes: "rib" } });
 });
 
+test("a section does not wait for a required source whose data were given up", () => {
+  const rtr = source("rtr", "vrps", "rtr");
+  const planned = (of: SourceConfig[], versions: Record<string, string | null>, entries: Entries) => {
+    const { sections, waiting } = planOf(of, new Map(Object.entries(versions)), manifest(entries), new Set(), new Set(["rtr"]));
+    return { sections, waiting: Object.fromEntries(waiting) };
+  };
+  const others: Entries = {
+    ...built,
+    vrps: [
+      ["vrps", "rpki-client-json", "v1"],
+      ["rtr", "rtr", ""],
+    ],
+  };
+  expect(planned([vrps, rtr], { vrps: "v1", rtr: null }, others)).toEqual(nothing);
+  expect(planned([vrps, rtr], { vrps: "v2", rtr: null }, others)).toEqual({ sections: ["vrps"], waiting: {} });
+  expect(planned([rib, vrps, rtr], { rib: "r2", vrps: "v1", rtr: null }, others)).toEqual({ sections: ["routes", "vrps"], waiting: {} });
+  expect(planned([rtr], { rtr: null }, { routes: [] })).toEqual(nothing);
+});
+
 test("an optional source that failed in the last run is not there, and is built when it comes", () => {
   const failed: Entries = {
     ...built,

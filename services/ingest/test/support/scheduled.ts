@@ -11,6 +11,7 @@ import { withFiles } from "../../src/fetch/ready-files.ts";
 import { createIngestMetrics, observeRun } from "../../src/metrics.ts";
 import { IngestError, runIngest } from "../../src/pipeline/run-ingest.ts";
 import { rollBack } from "../../src/publish/roll-back.ts";
+import type { RtrSources } from "../../src/rtr/index.ts";
 import type { RunOutcome } from "../../src/runs/run-threads.ts";
 import type { RunScope } from "../../src/schedule/run-scope.ts";
 import { Scheduler } from "../../src/schedule/scheduler.ts";
@@ -55,8 +56,15 @@ export interface Scheduled {
   remove(): Promise<void>;
 }
 
-/** @param observations  absent: no run can read what is stored */
-export async function scheduled(stored?: StoredStock, observations?: ObservationRepository): Promise<Scheduled> {
+/**
+ * @param observations  absent: no run can read what is stored
+ * @param rtr  absent: there are no sessions
+ */
+export async function scheduled(
+  stored?: StoredStock,
+  observations?: ObservationRepository,
+  rtr?: Pick<RtrSources, "stock" | "fault" | "follow" | "giveUpInherited">,
+): Promise<Scheduled> {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-schedule-"));
   const files = new Map<string, string | Buffer>();
   const serve: Behaviour = (request, socket) => {
@@ -109,6 +117,7 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
       log: logger,
       clock,
       stored,
+      ...(rtr !== undefined && { rtr }),
       random: () => 0.5,
     });
     const { signal } = new AbortController();
@@ -116,6 +125,7 @@ export async function scheduled(stored?: StoredStock, observations?: Observation
       sources,
       stock,
       stored,
+      ...(rtr !== undefined && { rtr }),
       snapshots: store,
       runs: {
         run,
