@@ -18,7 +18,8 @@ export interface JsonItemsForm {
 
 /** Receives values as `JSON.parse` would return them, but only with the members that are read. Throw `SourceError` to refuse the document. */
 export interface JsonItemsSink {
-  item(member: string, value: unknown, offset: number): void;
+  /** @param fault  text to say what is wrong with the item, whatever its value; null: nothing is known to be. */
+  item(member: string, value: unknown, offset: number, fault: string | null): void;
   whole(member: string, value: unknown, offset: number): void;
   /** Called for a member of kind "items" whose value is not an array; the value is skipped afterwards. */
   notItems(member: string, offset: number): void;
@@ -31,7 +32,8 @@ const itemValuesMax = 100_000;
  * Reads one document, with its members in any order.
  *
  * @returns its length, the time it took, and the members that it had.
- * @throws SourceError with the byte if it is not JSON, is not an object, or has a member twice that is read.
+ * @throws SourceError with the byte if it is not JSON, is not an object, or has a member twice that is read, also within a whole value. An item that
+ * has one twice is passed with that fault: where a part of the file is missing, one item may have the members of two.
  */
 export async function readJsonItems(
   content: SourceContent,
@@ -70,6 +72,8 @@ class JsonItems implements JsonSink {
   #field: string | null = null;
   #values = 0;
   #offset = 0;
+  /** What is wrong with the current item. */
+  #fault: string | null = null;
 
   constructor(file: string, form: JsonItemsForm, sink: JsonItemsSink) {
     this.#file = file;
@@ -100,10 +104,12 @@ class JsonItems implements JsonSink {
 
   key(bytes: Uint8Array, start: number, end: number, plain: boolean, offset: number): void {
     if (this.#skipped > 0) return;
-    if (this.#open.length > 0) {
+    const innermost = this.#open.at(-1);
+    if (innermost !== undefined) {
       this.#field = plain
         ? fieldOf(this.#form.fields, bytes, start, end)
         : (named(this.#form.fields, text(bytes, start, end, false)) ?? null);
+      if (this.#field !== null && Object.hasOwn(innermost, this.#field)) this.#repeated(this.#field, offset);
       return;
     }
     const name = text(bytes, start, end, plain);
@@ -139,7 +145,7 @@ class JsonItems implements JsonSink {
   #scalar(value: unknown, offset: number): void {
     if (this.#level === 0) throw this.#refused(offset, `not ${this.#form.what}: the document is not an object`);
     if (this.#open.length > 0) this.#place(value, offset);
-    else if (this.#level === 2) this.#sink.item(this.#member, value, offset);
+    else if (this.#level === 2) this.#sink.item(this.#member, value, offset, null);
     else if (this.#kind === "whole") this.#sink.whole(this.#member, value, offset);
     else this.#sink.notItems(this.#member, offset);
   }
@@ -157,6 +163,7 @@ class JsonItems implements JsonSink {
     } else {
       this.#values = 0;
       this.#offset = offset;
+      this.#fault = null;
     }
     this.#open.push(container);
     this.#field = null;
@@ -171,7 +178,7 @@ class JsonItems implements JsonSink {
     this.#field = null;
     if (value === undefined) this.#level = this.#level === 2 ? 1 : 0;
     else if (this.#open.length === 0) {
-      if (this.#level === 2) this.#sink.item(this.#member, value, this.#offset);
+      if (this.#level === 2) this.#sink.item(this.#member, value, this.#offset, this.#fault);
       else this.#sink.whole(this.#member, value, this.#offset);
     }
   }
@@ -182,6 +189,11 @@ class JsonItems implements JsonSink {
     const innermost = this.#open.at(-1);
     if (Array.isArray(innermost)) innermost.push(value);
     else if (innermost !== undefined && this.#field !== null) innermost[this.#field] = value;
+  }
+
+  #repeated(field: string, offset: number): void {
+    if (this.#level !== 2) throw this.#refused(offset, `"${field}" appears twice in "${this.#member}"`);
+    this.#fault ??= `${field} appears twice`;
   }
 
   #refused(offset: number, reason: string): SourceError {

@@ -123,13 +123,13 @@ async function readData<T>(
   const records = new Map<number, T>();
   let asOf: number | null = null;
   const { bytes, seconds, seen, byteOrderMark } = await readJsonItems(content, form, {
-    item(_member, value, offset) {
+    item(_member, value, offset, fault) {
       tally.read++;
       if (isMembers(value) && typeof value.status === "string" && value.status !== "ok") {
         tally.leaveOut("not in service", { offset }, shown(value));
         return;
       }
-      const found = isMembers(value) ? read(value, texts) : "not an object";
+      const found = fault ?? (isMembers(value) ? read(value, texts) : "not an object");
       if (typeof found === "string") tally.bad(found, { offset }, shown(value));
       else {
         if (records.has(found.key)) tally.leaveOut("appears more than once; the last one was kept", { offset }, shown(value));

@@ -118,12 +118,12 @@ async function readProvider(content: SourceContent, { what, lists, times, fields
   const counts = new Map<string, number>();
   const told = new Map<string, number>();
   const { bytes, seconds, seen, byteOrderMark } = await readJsonItems(content, form, {
-    item(member, value, offset) {
+    item(member, value, offset, fault) {
       const at = counts.get(member) ?? 0;
       counts.set(member, at + 1);
       const place = { offset };
       const path = `${member}[${at}]`;
-      const found = isMembers(value) ? read(value) : "is not an object";
+      const found = fault ?? (isMembers(value) ? read(value) : "is not an object");
       if (typeof found === "string") {
         list.tally.read++;
         list.tally.bad(found, place, path);

@@ -29,6 +29,7 @@ const json: VrpExportForm = {
     aspas: { customer_asid: "rpki-client-json", expires: "rpki-client-json", source: "routinator-jsonext" },
   },
   asOf,
+  claimed: () => ({ vrps: null, aspas: null }),
   vrp: ({ asn, prefix, maxLength, ta }) => ({ asn, prefix, maxLength, ta: anchor(ta), expires: null }),
   aspa: ({ customer, providers, ta }) => ({ customer, providers, ta: anchor(ta), expires: null }),
 };
@@ -42,6 +43,7 @@ const jsonExt: VrpExportForm = {
     aspas: { customer_asid: "rpki-client-json", expires: "rpki-client-json", ta: "routinator-json" },
   },
   asOf,
+  claimed: () => ({ vrps: null, aspas: null }),
   vrp({ asn, prefix, maxLength, source }) {
     const origin = latestSource(source);
     return typeof origin === "string" ? origin : { asn, prefix, maxLength, ...origin };

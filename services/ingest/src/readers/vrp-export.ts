@@ -17,6 +17,8 @@ export interface VrpExportForm {
   readonly fields: readonly string[];
   /** Unix seconds at which the export was made; null if `metadata` does not contain it. Returns text to say what is wrong. */
   asOf(metadata: Members | null): number | null | string;
+  /** Numbers of VRPs and ASPAs that `metadata` claims, each once. Null: it claims none. */
+  claimed(metadata: Members | null): { readonly vrps: number | null; readonly aspas: number | null };
   /** Members that exist only in another format, in `metadata` and in the items, with the name of that format. A file with one of them is refused. */
   readonly foreign: Readonly<Record<"metadata" | "roas" | "aspas", Readonly<Record<string, string>>>>;
   vrp(item: Members): VrpFields | string;
@@ -64,8 +66,13 @@ export async function readVrpExport(content: SourceContent, form: VrpExportForm)
   if (asOf !== null) vrps.dropExpired(asOf, (offset, text) => tally.leaveOut("expired at the build time", { offset }, text));
   tally.accepted = vrps.size;
   tally.judge(file, badRecordsMax, "VRPs", end);
+  const claimed = form.claimed(reading.metadata);
   const aspas = seen.has("aspas") && !reading.aspasSkipped ? reading.aspasAt(asOf, badRecordsMax) : null;
-  const notes = [...reading.notes];
+  const notes = [
+    ...reading.notes,
+    ...claimNote("VRPs", claimed.vrps, tally.read - reading.duplicates),
+    ...claimNote("ASPAs", claimed.aspas, aspas?.read ?? null),
+  ];
   if (aspas !== null)
     notes.push(`ASPAs: ${aspas.records.length}; expired at the build time: ${aspas.expired}; invalid: ${aspas.bad}${reading.firstBad}`);
   if (byteOrderMark) notes.push("begins with a byte order mark");
@@ -73,11 +80,19 @@ export async function readVrpExport(content: SourceContent, form: VrpExportForm)
   return { vrps, aspas, report: { bytes, seconds, read, accepted, skipped: tally.skipped(), asOf, notes, kinds: vrps.kinds() } };
 }
 
+/** A note on an export that has another number of records than it claims: it may be a part of one. Empty: it has that number, or one is unknown. */
+function claimNote(what: string, claimed: number | null, has: number | null): string[] {
+  if (claimed === null || has === null || claimed === has) return [];
+  return [`"metadata" claims ${claimed} ${what}, and the export has ${has}: check that it is complete`];
+}
+
 class ExportReading implements JsonItemsSink {
   readonly vrps = new VrpList();
   readonly tally = new Tally();
   readonly notes: string[] = [];
   metadata: Members | null = null;
+  /** Of VRPs. */
+  duplicates = 0;
   aspasSkipped = false;
   readonly #file: string;
   readonly #form: VrpExportForm;
@@ -103,10 +118,10 @@ class ExportReading implements JsonItemsSink {
     this.notes.push(`"${member}" is not an array and was skipped`);
   }
 
-  item(member: string, value: unknown, offset: number): void {
+  item(member: string, value: unknown, offset: number, fault: string | null): void {
     if (isMembers(value)) this.#refuseForeign(member === "roas" ? "roas" : "aspas", value, offset);
-    if (member === "roas") this.#vrp(value, offset);
-    else this.#aspa(value, offset);
+    if (member === "roas") this.#vrp(value, offset, fault);
+    else this.#aspa(value, offset, fault);
   }
 
   #refuseForeign(part: "metadata" | "roas" | "aspas", value: Members, offset: number): void {
@@ -118,12 +133,15 @@ class ExportReading implements JsonItemsSink {
       }
   }
 
-  #vrp(value: unknown, offset: number): void {
+  #vrp(value: unknown, offset: number, fault: string | null): void {
     this.tally.read++;
-    const fields = isMembers(value) ? this.#form.vrp(value) : "not an object";
+    const fields = fault ?? (isMembers(value) ? this.#form.vrp(value) : "not an object");
     const vrp = typeof fields === "string" ? fields : readVrp(fields);
     if (typeof vrp === "string") this.tally.bad(vrp, { offset }, shown(value));
-    else if (!this.#add(vrp, offset)) this.tally.leaveOut("duplicate; the latest expiry was kept", { offset }, shown(value));
+    else if (!this.#add(vrp, offset)) {
+      this.duplicates++;
+      this.tally.leaveOut("duplicate; the latest expiry was kept", { offset }, shown(value));
+    }
   }
 
   #add({ prefix, maxLength, asn, ta, expiresAt }: Vrp, offset: number): boolean {
@@ -134,9 +152,9 @@ class ExportReading implements JsonItemsSink {
     }
   }
 
-  #aspa(value: unknown, offset: number): void {
+  #aspa(value: unknown, offset: number, fault: string | null): void {
     this.#aspasRead++;
-    const fields = isMembers(value) ? this.#form.aspa(value) : "not an object";
+    const fields = fault ?? (isMembers(value) ? this.#form.aspa(value) : "not an object");
     const aspa = typeof fields === "string" ? fields : readAspa(fields);
     if (typeof aspa !== "string") this.#aspas.push(aspa);
     else this.#firstBadAspa ??= { offset, reason: aspa };

@@ -45,6 +45,13 @@ test("networks that are not in service are left out, and the last of two of one 
   ]);
 });
 
+test("a record with a member twice is invalid", async () => {
+  const items = '{"asn": 1, "name": "a", "asn": 2}, {"asn": 3, "name": "c"}';
+  const { networks, report } = await readPeeringDbNet(contentOf(`{"data": [${items}]}`, 23, { badRecordsMax: 0.6 }));
+  expect([...networks.keys()]).toEqual([3]);
+  expect(report.skipped).toMatchObject([{ reason: "asn appears twice", bad: true, count: 1 }]);
+});
+
 test("mends texts, and leaves out what is no website", async () => {
   const { networks, report } = await net({ asn: 1, name: "Caf\u00c3\u00a9\u0000", website: "javascript:alert(1)" });
   expect([...networks.values()]).toEqual([{ asn: 1, name: "Café" }]);

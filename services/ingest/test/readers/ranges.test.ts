@@ -47,6 +47,13 @@ describe("AWS", () => {
     });
   });
 
+  test("a range with a member twice is invalid", async () => {
+    const items = '{"ip_prefix": "11.0.0.0/16", "ip_prefix": "12.0.0.0/16"}, {"ip_prefix": "13.0.0.0/16"}';
+    const reading = await read(readAwsRanges, `{"prefixes": [${items}]}`);
+    expect(shown(reading)).toEqual([["13.0.0.0/16", null, ""]]);
+    expect(reading.report.skipped).toMatchObject([{ reason: "ip_prefix appears twice", bad: true, count: 1 }]);
+  });
+
   test.each<[string, object, string]>([
     ["no prefix", { region: "a" }, "has no prefix"],
     ["a number", { ip_prefix: 5 }, "has no prefix"],

@@ -46,6 +46,35 @@ test("takes null where no anchor or expiry is told", async () => {
   expect(shown(await read(exportOf([{ asn: 0, prefix: "2001:db8::/32", maxLength: 32 }])))).toEqual(["2001:db8::/32-32 AS0 null null"]);
 });
 
+test("a VRP or an ASPA with a member twice is invalid: where a part of the file is missing, it may be made of two", async () => {
+  const good = '{"asn": 9, "prefix": "192.0.2.0/24", "maxLength": 24}';
+  const torn = '{"asn": 1, "prefix": "192.0.2.0/24", "\\u0061sn": 2, "prefix": "198.51.100.0/24", "maxLength": 24}';
+  const aspas = '[{"customer_asid": 1, "providers": [2]}, {"customer_asid": 1, "providers": [2], "customer_asid": 3}]';
+  const reading = await read(`{${metadata}, "roas": [${torn}, ${good}], "aspas": ${aspas}}`);
+  expect(shown(reading)).toEqual(["192.0.2.0/24-24 AS9 null null"]);
+  expect(reading.report.skipped).toMatchObject([{ reason: "asn appears twice", bad: true, count: 1 }]);
+  expect(reading.aspas).toMatchObject({ records: [{ customer: 1, providers: [2] }], read: 2, bad: 1 });
+  expect(reading.report.notes.join()).toContain("customer_asid appears twice");
+  const twoTimes = `{"metadata": {"buildtime": "2026-01-05T09:31:33Z", "buildtime": "2026-01-06T09:31:33Z"}, "roas": [${good}]}`;
+  expect(await failureOf(read(twoTimes))).toMatchObject({ reason: '"buildtime" appears twice in "metadata"' });
+});
+
+test("an export that has other numbers of VRPs and ASPAs than it claims is noted", async () => {
+  const roas = [{ asn: 1, prefix: "192.0.2.0/24", maxLength: 24 }];
+  const claiming = (vrps: unknown, vaps: unknown) =>
+    JSON.stringify({ metadata: { buildtime: "2026-01-05T09:31:33Z", uniquevrps: vrps, uniquevaps: vaps }, roas, aspas: [] });
+  expect((await read(claiming(3, 2))).report.notes).toEqual([
+    '"metadata" claims 3 VRPs, and the export has 1: check that it is complete',
+    '"metadata" claims 2 ASPAs, and the export has 0: check that it is complete',
+    "ASPAs: 0; expired at the build time: 0; invalid: 0",
+  ]);
+  for (const [vrps, vaps] of [
+    [1, 0],
+    ["3", null],
+  ])
+    expect((await read(claiming(vrps, vaps))).report.notes).toEqual(["ASPAs: 0; expired at the build time: 0; invalid: 0"]);
+});
+
 test("counts the VRPs of each family and of each trust anchor, whose name may be in upper or lower case", async () => {
   const roas = ["ripe", "RIPE", "lacnic", undefined].map((ta, asn) => ({ asn, prefix: "192.0.2.0/24", maxLength: 24, ta }));
   const { report } = await read(

@@ -1,7 +1,7 @@
 /** A slow, obvious reading of validators' JSON exports: JSON.parse of the whole, then the rules one by one. */
 
 import { parsePrefix } from "@netfacts/address";
-import { doubled, isObject, isWhole, type Members, parsed } from "./json.ts";
+import { doubled, isObject, isTorn, isWhole, type Members, parsed } from "./json.ts";
 
 export interface ExportReading {
   /** `prefix-maxLength AS ta expiry`, in the order of first appearance. */
@@ -21,10 +21,23 @@ const foreign = {
   jsonext: { metadata: ["buildtime"], roas: ["expires", "ta"], aspas: ["customer_asid", "expires", "ta"] },
 };
 
+const common = ["asn", "prefix", "maxLength", "ta", "customer", "customer_asid", "providers", "buildtime", "generated", "generatedTime"];
+/** Members of which no item may have two. */
+const names = {
+  "rpki-client": [...common, "expires", "source", "uniquevrps", "uniquevaps"],
+  json: [...common, "expires", "source"],
+  jsonext: [...common, "expires", "source", "tal", "chainValidity", "notAfter"],
+};
+
 /** Undefined: no such export, or not to be trusted when so large a share of its records may be bad. */
 export function obviousExport(bytes: Uint8Array, kind: ExportKind, badMax: number): ExportReading | undefined {
   const document = parsed(bytes);
-  if (!isObject(document) || doubled(bytes).some((pointer) => ["/roas", "/metadata", "/aspas"].includes(pointer))) return undefined;
+  if (!isObject(document)) return undefined;
+  const twice = doubled(bytes);
+  if (twice.some((pointer) => ["/roas", "/metadata", "/aspas"].includes(pointer))) return undefined;
+  if (isTorn(twice, "/metadata", names[kind])) return undefined;
+  const isGood = (item: unknown, list: string, at: number): item is Members =>
+    isObject(item) && !isTorn(twice, `/${list}/${at}`, names[kind]);
   const { roas, aspas, metadata } = document;
   if (!Array.isArray(roas) || ("metadata" in document && !isObject(metadata))) return undefined;
   const aliens = foreign[kind];
@@ -35,7 +48,7 @@ export function obviousExport(bytes: Uint8Array, kind: ExportKind, badMax: numbe
   if (asOf === undefined) return undefined;
   const alive = ({ expires }: { expires: number | null }) => asOf === null || expires === null || expires >= asOf;
 
-  const good = roas.flatMap((item) => (isObject(item) ? (vrpOf(item, kind) ?? []) : []));
+  const good = roas.flatMap((item, at) => (isGood(item, "roas", at) ? (vrpOf(item, kind) ?? []) : []));
   const kept = new Map<string, (typeof good)[number]>();
   for (const vrp of good) if (!kept.has(vrp.key) || (vrp.expires ?? 0) > (kept.get(vrp.key)?.expires ?? 0)) kept.set(vrp.key, vrp);
   const vrps = [...kept.values()].filter(alive);
@@ -43,7 +56,7 @@ export function obviousExport(bytes: Uint8Array, kind: ExportKind, badMax: numbe
   if (vrps.length === 0 || bad > roas.length * badMax) return undefined;
 
   const listed = Array.isArray(aspas) ? (aspas as unknown[]) : null;
-  const goodAspas = (listed ?? []).flatMap((item) => (isObject(item) ? (aspaOf(item, kind) ?? []) : []));
+  const goodAspas = (listed ?? []).flatMap((item, at) => (isGood(item, "aspas", at) ? (aspaOf(item, kind) ?? []) : []));
   const count = listed?.length ?? 0;
   const badAspas = count - goodAspas.length;
   if (badAspas > 0 && (badAspas === count || badAspas > (roas.length + count) * badMax)) return undefined;

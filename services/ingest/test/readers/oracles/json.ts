@@ -42,3 +42,16 @@ export function doubled(bytes: Uint8Array): string[] {
   }
   return found;
 }
+
+/** Whether a member inside of the value at `pointer` stands twice; members with other names than these, and all inside of them, are not read. */
+export function isTorn(twice: readonly string[], pointer: string, names: readonly string[]): boolean {
+  const isRead = (name: string) => names.includes(name) || /^\d+$/.test(name);
+  return twice.some(
+    (one) =>
+      one.startsWith(`${pointer}/`) &&
+      one
+        .slice(pointer.length + 1)
+        .split("/")
+        .every(isRead),
+  );
+}

@@ -3,7 +3,7 @@
 import { isCountry } from "@netfacts/records";
 import { mendedSlowly } from "../../support/slow-text.ts";
 import { asNumber } from "./exports.ts";
-import { doubled, isObject, isWhole, type Members, parsed } from "./json.ts";
+import { doubled, isObject, isTorn, isWhole, type Members, parsed } from "./json.ts";
 import { isName, oneLine, websiteOf } from "./lists.ts";
 
 export interface AnswerReading {
@@ -12,16 +12,26 @@ export interface AnswerReading {
   asOf: number | null;
 }
 
+/** Members of which no record may have two. */
+const names = {
+  net: ["asn", "name", "org_id", "website", "info_type", "info_types", "status", "generated"],
+  org: ["id", "asn", "name", "website", "country", "status", "generated", "org_id", "net_id", "ix_id", "ixlan_id", "fac_id"],
+};
+
 export function obviousAnswer(bytes: Uint8Array, kind: "net" | "org", badMax: number): AnswerReading | undefined {
   const document = parsed(bytes);
-  if (!isObject(document) || doubled(bytes).some((pointer) => pointer === "/data" || pointer === "/meta")) return undefined;
+  if (!isObject(document)) return undefined;
+  const twice = doubled(bytes);
+  if (twice.some((pointer) => pointer === "/data" || pointer === "/meta")) return undefined;
+  if (isTorn(twice, "/meta", names[kind])) return undefined;
   const { data, meta } = document;
   if (!Array.isArray(data)) return undefined;
   const records = new Map<number, string>();
   let bad = 0;
-  for (const item of data as unknown[]) {
+  for (const [at, item] of (data as unknown[]).entries()) {
     if (isObject(item) && typeof item.status === "string" && item.status !== "ok") continue;
-    const found = isObject(item) ? (kind === "net" ? networkOf(item) : organisationOf(item)) : null;
+    const found =
+      isObject(item) && !isTorn(twice, `/data/${at}`, names[kind]) ? (kind === "net" ? networkOf(item) : organisationOf(item)) : null;
     if (found === null) bad++;
     else records.set(found.key, JSON.stringify(found));
   }

@@ -2,7 +2,7 @@
 
 import { linesSlowly } from "../../support/slow-text.ts";
 import { prefixOf } from "./geofeed.ts";
-import { doubled, isObject, type Members, parsed } from "./json.ts";
+import { doubled, isObject, isTorn, type Members, parsed } from "./json.ts";
 
 export interface ObviousRanges {
   readonly asOf: number | null;
@@ -19,20 +19,28 @@ interface Said {
 /** What an item says; null: it is no item. */
 type Read = (item: Members) => readonly Said[] | null;
 
-const arrays: Readonly<Record<"aws" | "azure" | "google" | "oracle", { readonly lists: readonly string[]; readonly read: Read }>> = {
+const arrays: Readonly<
+  Record<
+    "aws" | "azure" | "google" | "oracle",
+    { readonly lists: readonly string[]; readonly names: readonly string[]; readonly read: Read }
+  >
+> = {
   aws: {
+    names: ["ip_prefix", "ipv6_prefix", "region", "service"],
     lists: ["prefixes", "ipv6_prefixes"],
     read: (item) => [
       { prefix: item.ip_prefix === undefined ? item.ipv6_prefix : item.ip_prefix, region: item.region, services: listed(item.service) },
     ],
   },
   google: {
+    names: ["ipv4Prefix", "ipv6Prefix", "service", "scope"],
     lists: ["prefixes"],
     read: (item) => [
       { prefix: item.ipv4Prefix === undefined ? item.ipv6Prefix : item.ipv4Prefix, region: item.scope, services: listed(item.service) },
     ],
   },
   azure: {
+    names: ["name", "properties", "region", "systemService", "addressPrefixes"],
     lists: ["values"],
     read({ properties }) {
       if (!isObject(properties) || !Array.isArray(properties.addressPrefixes)) return null;
@@ -44,6 +52,7 @@ const arrays: Readonly<Record<"aws" | "azure" | "google" | "oracle", { readonly 
     },
   },
   oracle: {
+    names: ["region", "cidrs", "cidr", "tags"],
     lists: ["regions"],
     read: ({ region, cidrs }) =>
       !Array.isArray(cidrs)
@@ -59,15 +68,19 @@ const listed = (value: unknown) => (value === null || value === undefined ? [] :
 
 export function obviousProvider(bytes: Uint8Array, kind: keyof typeof arrays, badMax: number): ObviousRanges | undefined {
   const document = parsed(bytes);
-  const { lists, read } = arrays[kind];
+  const { lists, names, read } = arrays[kind];
   const times = { aws: ["createDate"], azure: [], google: ["syncToken", "creationTime"], oracle: ["last_updated_timestamp"] }[kind];
-  if (!isObject(document) || doubled(bytes).some((pointer) => [...lists, ...times].includes(pointer.slice(1)))) return undefined;
+  if (!isObject(document)) return undefined;
+  const twice = doubled(bytes);
+  if (twice.some((pointer) => [...lists, ...times].includes(pointer.slice(1)))) return undefined;
+  if (times.some((name) => isTorn(twice, `/${name}`, names))) return undefined;
   if (document[lists[0] as string] === undefined) return undefined;
   const said: (Said | null)[] = [];
   for (const [name, items] of Object.entries(document)) {
     if (!lists.includes(name)) continue;
     if (!Array.isArray(items)) return undefined;
-    for (const item of items as unknown[]) said.push(...(isObject(item) ? (read(item) ?? [null]) : [null]));
+    for (const [at, item] of (items as unknown[]).entries())
+      said.push(...(isObject(item) && !isTorn(twice, `/${name}/${at}`, names) ? (read(item) ?? [null]) : [null]));
   }
   const records = joined(said, badMax);
   const found = times.map((name) => timeOf(document[name], name)).find((time) => time !== null) ?? null;
