@@ -2,6 +2,7 @@
 
 import { STATUS_CODES } from "node:http";
 import { type FormatMark, formatMarks } from "../sources/sections.ts";
+import { isUtf16 } from "./lines.ts";
 import { SourceError } from "./reader-report.ts";
 
 /** Bytes at the beginning of the decompressed content that are looked at. */
@@ -16,8 +17,6 @@ const containers: readonly (readonly [what: string, magic: readonly number[]])[]
   ["another zstd file: it was compressed twice", [0x28, 0xb5, 0x2f, 0xfd]],
   ["a 7z file", [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c]],
   ["a PDF document", [0x25, 0x50, 0x44, 0x46, 0x2d]],
-  ["UTF-16 text; save it as UTF-8", [0xff, 0xfe]],
-  ["UTF-16 text; save it as UTF-8", [0xfe, 0xff]],
 ];
 
 /** The metadata of a MaxMind DB follow this mark, in its last 128 KiB. */
@@ -57,6 +56,7 @@ export function likenessOf(head: Uint8Array, tail = head): { readonly what: stri
   // A magic number such as "PK" may also be the time of an MRT record, which has its type after it.
   if (container !== undefined && !isMrt(head)) return { what: container[0], format: null };
   if (isMrt(head)) return { what: "format mrt", format: "mrt" };
+  if (isUtf16(head)) return { what: "UTF-16 text; save it as UTF-8", format: null };
   if (Buffer.from(tail.buffer, tail.byteOffset, tail.length).includes(maxMindMark))
     return { what: "a MaxMind database (MMDB)", format: null };
   if (isTar(head)) return { what: "a tar archive", format: null };
@@ -68,16 +68,27 @@ export function likenessOf(head: Uint8Array, tail = head): { readonly what: stri
   if (/^<\?xml/i.test(start)) return { what: "an XML document", format: null };
   if (/^<[a-z!]/i.test(start)) return { what: "HTML or XML", format: null };
   if (start.startsWith("version https://git-lfs.")) return { what: "a pointer of Git LFS, not the file; use git lfs pull", format: null };
+  if (endsLinesWithCr(start)) return { what: "text whose lines end with CR alone; use LF", format: null };
   if (start.startsWith("{") || start.startsWith("[")) {
     const format = recognised((mark) => "members" in mark && mark.members.some((name) => start.includes(`"${name}"`)));
     return format === undefined ? { what: "a JSON document", format: null } : { what: `format ${format}`, format };
   }
-  if (start.trimEnd().includes("\r") && !text.includes("\n") && !text.includes("\0"))
-    return { what: "text whose lines end with CR alone; use LF", format: null };
   const line = text.split("\n").find((one) => one.trim() !== "" && !one.startsWith("#")) ?? "";
   if (isWebError(line)) return { what: webError, format: null };
   const format = recognised((mark) => "line" in mark && mark.line.test(line.trimStart()));
   return format === undefined ? null : { what: `format ${format}`, format };
+}
+
+/**
+ * Whether CR ends the lines of a text: it has no LF, or a single one behind all of them. In a JSON document CR ends nothing, unless each line is a
+ * document.
+ */
+function endsLinesWithCr(start: string): boolean {
+  const text = start.trimEnd();
+  if (text.includes("\n") || text.includes("\0")) return false;
+  const isJson = text.startsWith("{") || text.startsWith("[");
+  const ends = text.split(isJson ? /\}\r+\{/ : "\r").length - 1;
+  return ends > (start.includes("\n") ? 1 : 0);
 }
 
 function recognised(matches: (mark: FormatMark) => boolean): string | undefined {

@@ -84,9 +84,18 @@ export function cutLine(file: string, line: number, missing = ""): SourceError {
   return new SourceError(file, { line }, `is truncated: the last line has no line break; ${rest}`);
 }
 
-/** Whether a text begins with a byte order mark of UTF-16, as programs write "Unicode". No format that is read here may. */
+/** Bytes at the beginning of a text by which `isUtf16` decides. */
+export const utf16Bytes = 4;
+
+/**
+ * Whether a text begins with a byte order mark of UTF-16, as programs write "Unicode", or with two ASCII characters in UTF-16 without one. No format
+ * that is read here may: with its NULs removed, it would read as another text where it is not ASCII.
+ */
 export function isUtf16(bytes: Uint8Array): boolean {
-  return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  const [a, b, c, d] = bytes;
+  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) return true;
+  const isAscii = (one: number | undefined) => one !== undefined && one > 0 && one < 0x80;
+  return (a === 0 && c === 0 && isAscii(b) && isAscii(d)) || (b === 0 && d === 0 && isAscii(a) && isAscii(c));
 }
 
 /** For a text with a block of NULs: the parts of two records around it would read as one. */

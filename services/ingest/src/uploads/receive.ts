@@ -12,7 +12,7 @@ import {
   uploadLinesMax,
 } from "@netfacts/storage";
 import { splitCsvLine } from "../readers/csv.ts";
-import { damagedText, hasNulBlock, isUtf16, lineBytesMax } from "../readers/lines.ts";
+import { damagedText, hasNulBlock, isUtf16, lineBytesMax, utf16Bytes } from "../readers/lines.ts";
 import { ReadableText } from "../readers/readable-text.ts";
 import { type LineReader, lineReader, NotThisFormatError } from "./line-readers.ts";
 import { type UploadLine, UploadLines } from "./upload-lines.ts";
@@ -69,13 +69,13 @@ export async function receive(options: ReceiveOptions): Promise<UploadRecord> {
   /** Checksum of the bytes that are stored already. It is not checked if the body begins after the first of them. */
   let skipped = offset === 0 ? 0 : null;
   let position = offset;
-  /** The first two bytes of the file, which may arrive in two chunks. */
+  /** The first bytes of the file, which may arrive in several chunks. */
   let head = Buffer.alloc(0);
   const { slowMs = slowMsDefault, stopping } = options;
   const pieces = timely(body, { slowMs, endsAt: performance.now() + secondsMax * 1_000, stopping });
   try {
     for await (const piece of pieces) {
-      if (offset === 0 && position < 2) head = Buffer.concat([head, piece.subarray(0, 2 - position)]);
+      if (offset === 0 && position < utf16Bytes) head = Buffer.concat([head, piece.subarray(0, utf16Bytes - position)]);
       if (isUtf16(head)) throw new NotThisFormatError("the file is UTF-16 text; save it as UTF-8");
       position += piece.length;
       if (position > bytesMax) throw new ProblemError("payload_too_large", { detail: `An upload has at most ${bytesMax} bytes.` });

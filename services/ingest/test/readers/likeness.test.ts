@@ -35,6 +35,13 @@ test.each([
   ["one\r", null],
   ["one\rtwo\r\n", null],
   ["\x00one\rtwo", null],
+  ["one\rtwo\rthree\n", "text whose lines end with CR alone; use LF"],
+  ["one\ntwo\rthree\rfour\n", null],
+  ['{"ip":"192.0.2.1"}\r{"ip":"192.0.2.2"}\r', "text whose lines end with CR alone; use LF"],
+  ['{"items": [\r{},\r{}\r]}', "a JSON document"],
+  ["1\0,\0", "UTF-16 text; save it as UTF-8"],
+  ["\x001\0,", "UTF-16 text; save it as UTF-8"],
+  ["1\0,a", null],
 ])("%j looks like %j", (text, what) => {
   expect(looksLike(text)).toBe(what);
 });

@@ -29,6 +29,14 @@ describe("lines", () => {
     }
   });
 
+  test("of UTF-16 without a byte order mark are refused by name: without its NULs a name that is not ASCII would be another one", async () => {
+    const little = Buffer.from("1\t株式会社\n", "utf16le");
+    for (const bytes of [little, Buffer.from(little).swap16()])
+      expect(await failureOf(forEachLine("made-up", contentOf(bytes, 100).chunks, () => {}))).toMatchObject({
+        message: "made-up:1: is UTF-16 text; save it as UTF-8",
+      });
+  });
+
   test("with a block of NULs are refused with its byte, however they are cut; fewer NULs are text", async () => {
     const text = (nuls: number) => `1\tone\n2\tt${"\0".repeat(nuls)}o\n3\tthree\n`;
     for (const pieceBytes of [1, 7, 8, 9, 16, 30, 1_000]) {
