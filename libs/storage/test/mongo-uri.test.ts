@@ -23,6 +23,19 @@ test.each([
   ["a % before two hex digits", "mongodb://netfacts:hunter2%E4@db/netfacts", /^has a % in the user or the password .*; write %25$/],
   ["a dot in the name of the database", "mongodb://netfacts:hunter2@db/net.facts", /^names a database with a character/],
   ["an encoded dot in it", "mongodb://netfacts:hunter2@db/net%2Efacts", /^names a database with a character/],
+  [
+    "a port beyond the last one",
+    "mongodb://netfacts:hunter2@a,127.0.0.1:99999/netfacts",
+    /^has the host "127\.0\.0\.1:99999"; write HOST:PORT,/,
+  ],
+  ["a port with a unit", "mongodb://netfacts:hunter2@db:27017x/netfacts", /^has the host "db:27017x"; write HOST:PORT,/],
+  [
+    "IPv6 without brackets",
+    "mongodb://netfacts:hunter2@::1:27017/netfacts",
+    /^has the host "::1:27017"; .* brackets around an IPv6 address$/,
+  ],
+  ["an open bracket", "mongodb://netfacts:hunter2@[::1/netfacts", /^has the host "\[::1"; /],
+  ["a port with mongodb+srv", "mongodb+srv://netfacts:hunter2@db:27017/netfacts", /^has the port 27017; mongodb\+srv:/],
   ["a line break at the end", "mongodb://netfacts:hunter2@db/netfacts\n", /^names a database with a character/],
   ["a long name", `mongodb://netfacts:hunter2@db/${"a".repeat(64)}`, /63 characters$/],
   [
@@ -77,11 +90,32 @@ test("usual URIs have no fault", () => {
   for (const uri of [
     "mongodb://127.0.0.1:27017",
     "mongodb://user:p%40ss%2F@a.example:27017,b.example:27018/netfacts?replicaSet=rs0&authSource=admin",
+    "mongodb://%2Ftmp%2Fmongodb-27017.sock/netfacts",
+    "mongodb://[fe80::1%25eth0]:27017,db_1.example/netfacts",
     "mongodb+srv://user:pass@cluster.example/net_facts-1",
     `mongodb://[2001:db8::1]:27017/netfacts?tls=true&tlsCAFile=${encodeURIComponent(authority.certificate)}`,
     `mongodb://db/netfacts?tls=true&tlsCertificateKeyFile=${pair}`,
   ])
     expect(mongoUriFault(uri)).toBeNull();
+});
+
+test.each([
+  [
+    "replcaSet=rs0&fOo=1",
+    /^store mongodb:\/\/db\/netfacts: has a URI with the options replcaSet, fOo that the driver does not accept; correct the options of MONGODB_URI/,
+  ],
+  ["tls=hunter2&appName=a", / has a URI with the option tls that the driver does not accept; /],
+  ["retryReads=hunter2", / has a URI with the option retryReads that /],
+  ["replicaSet=", / has a URI with the option replicaSet that /],
+  [
+    "tlsCertificateKeyFilePassword=a&hunter2=1",
+    / has a URI with options that the driver does not accept; correct the options of MONGODB_URI/,
+  ],
+  ["authMechanismProperties=hunter2", / has a URI with options that the driver does not accept; correct the options of MONGODB_URI/],
+])("an option that the driver does not accept is named, without its value: %s", (options, message) => {
+  const open = () => new MongoConnection(`mongodb://netfacts:hunter2@db/netfacts?${options}`, "netfacts");
+  expect(open).toThrow(message);
+  expect(open).not.toThrow(/hunter2/);
 });
 
 test("no option of the URI makes writes less durable, or reads older", async () => {

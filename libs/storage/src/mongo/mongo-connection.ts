@@ -1,11 +1,11 @@
 /** The clients of one database: settings, deadlines, and every failure as a StoreError. */
 
-import { type Db, MongoClient, type MongoClientOptions, MongoParseError } from "mongodb";
+import { type Db, MongoClient, type MongoClientOptions } from "mongodb";
 import { StoreError } from "../store-error.ts";
 import { LastingClient } from "./mongo-client.ts";
 import { asStoreError, mongoFault } from "./mongo-faults.ts";
 import { Pulse } from "./mongo-pulse.ts";
-import { badUri, readMongoUri } from "./mongo-uri.ts";
+import { badUri, optionsNamedIn, readMongoUri } from "./mongo-uri.ts";
 
 /** For operations on limits: a caller waits for them. */
 export const limitsTimeoutMs = 500;
@@ -177,14 +177,16 @@ export class MongoConnection {
   }
 }
 
+const optionsRemedy =
+  "correct the options of MONGODB_URI: mongodb.com/docs/manual/reference/connection-string-options lists names and values";
+
 function makeClient(uri: string, shown: string, options: MongoClientOptions): MongoClient {
   try {
     return new MongoClient(uri, options);
   } catch (error) {
     // The message may repeat parts of the URI, and so may the cause.
-    if (error instanceof MongoParseError || (error as Error).name === "MongoInvalidArgumentError") {
-      throw badUri("has a URI with an option that the driver does not accept", shown);
-    }
-    throw badUri("has a URI that the driver cannot read", shown);
+    const names = optionsNamedIn((error as Error).message, uri);
+    const what = names.length === 0 ? "options" : names.length === 1 ? `the option ${names[0]}` : `the options ${names.join(", ")}`;
+    throw badUri(`has a URI with ${what} that the driver does not accept`, shown, optionsRemedy);
   }
 }

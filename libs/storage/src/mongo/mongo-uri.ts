@@ -8,6 +8,11 @@ import { StoreError } from "../store-error.ts";
 /** Strict about the places of @, so that no part of a password is taken for something else. */
 const form = /^(mongodb(?:\+srv)?:\/\/)(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^@/?#]*))?(?:\?[^@#]*)?$/;
 
+/** A host as the driver reads it: a name, an IPv4 address, an IPv6 address in brackets or a percent-encoded path of a socket; then a port. */
+const hostForm = /^(?:\[[\da-f:.]+(?:%25[^\]]+)?\]|[^:[\]]*?)(?::(?<port>\d*))?$/i;
+
+const portMax = 65_535;
+
 export interface MongoUri {
   /** For messages: without user, password and options. */
   readonly shown: string;
@@ -55,9 +60,12 @@ export function readMongoUri(uri: string): MongoUri {
  * password.
  */
 export function mongoUriFault(uri: string): string | null {
-  const [text, , login = ""] = form.exec(uri) ?? [];
+  const [text, scheme = "", login = "", hosts = ""] = form.exec(uri) ?? [];
   if (text === undefined) return `is not a MongoDB URI; ${remedy}`;
   if (!isPercentEncoded(login)) return "has a % in the user or the password that is not percent-encoded; write %25";
+  const ofHosts = hosts.split(",").map((host) => hostFault(scheme, host));
+  const badHost = ofHosts.find((each) => each !== null);
+  if (badHost !== undefined) return badHost;
   const { database } = readMongoUri(uri);
   if (!databaseName.test(database))
     return 'names a database with a character that no name has (/ \\ . " $ * < > : | ?, a space or a line break), or with more than 63 characters';
@@ -69,6 +77,31 @@ export function mongoUriFault(uri: string): string | null {
     if (fault !== null) return `has ${option?.name}=${path}, a file ${fault}`;
   }
   return null;
+}
+
+function hostFault(scheme: string, host: string): string | null {
+  const found = hostForm.exec(host);
+  const port = found?.groups?.port ?? "";
+  if (found !== null && port !== "" && scheme.includes("+srv"))
+    return `has the port ${port}; mongodb+srv:// takes ports from DNS, write none`;
+  const isPort = port === "" || (Number(port) > 0 && Number(port) <= portMax);
+  return found !== null && isPort
+    ? null
+    : `has the host ${JSON.stringify(host)}; write HOST:PORT, with a port from 1 to ${portMax}, and brackets around an IPv6 address`;
+}
+
+/** Options whose values are secrets. */
+const secretOptions: ReadonlySet<string> = new Set(["tlscertificatekeyfilepassword", "authmechanismproperties", "proxypassword"]);
+
+/**
+ * The options of a URI that a message of the driver mentions, as the URI spells them. The message itself may repeat values, which can be secrets. Empty
+ * if an option is a secret: behind an & that is not encoded, the rest of it would be taken for a name.
+ */
+export function optionsNamedIn(message: string, uri: string): string[] {
+  const words = new Set(message.toLowerCase().match(/\w+/g));
+  const names = [...new Set(new URLSearchParams(uri.split("?")[1] ?? "").keys())];
+  if (names.some((name) => secretOptions.has(name.toLowerCase()))) return [];
+  return names.filter((name) => words.has(name.toLowerCase()));
 }
 
 function fileFault({ holds, check }: FileOption, path: string, passphrase: string | undefined): string | null {
@@ -102,6 +135,6 @@ function isPercentEncoded(text: string): boolean {
 
 const remedy = "write mongodb://USER:PASSWORD@HOST:PORT/DATABASE, with user and password percent-encoded";
 
-export function badUri(explanation: string, shown = "mongodb://…"): StoreError {
-  return new StoreError("unavailable", shown, explanation, undefined, remedy);
+export function badUri(explanation: string, shown = "mongodb://…", what = remedy): StoreError {
+  return new StoreError("unavailable", shown, explanation, undefined, what);
 }
