@@ -25,6 +25,7 @@ import { compileCache } from "../../../test/support/compile-cache.ts";
 import { limitFiles } from "../../../test/support/full-disk.ts";
 import { type LimitWindow, openSqliteStore, type Store, StoreError } from "../src/index.ts";
 import { eventLoopWaitMs, SqliteConnection } from "../src/sqlite/connection.ts";
+import { openOwnFile } from "../src/sqlite/own-file.ts";
 import { sqliteLimits } from "../src/sqlite/sqlite-limits.ts";
 import { listSql } from "../src/sqlite/sqlite-usage.ts";
 import { describeStore } from "./contract.ts";
@@ -299,6 +300,11 @@ describe("a store that cannot be used says so in one line", () => {
     connection.exec("PRAGMA max_page_count = 4000");
     expect(fill()).toBe(1);
     connection.close();
+  });
+
+  test("a file that the first writes could not finish, as on a full disk, can be read by nobody else", async () => {
+    await expect(openOwnFile(path(), "CREATE TABLE a (b); SELECT nothing", () => {})).rejects.toThrow();
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
   });
 
   test("a full disk at an open is told as such", async () => {

@@ -1,6 +1,6 @@
 /** Our SQLite files: how they are opened, and what identifies each kind. */
 
-import { accessSync, chmodSync, constants, existsSync } from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeFolder } from "../make-folder.ts";
@@ -58,16 +58,27 @@ export async function openOwnFile(
 }
 
 function open(path: string, settings: string, prepare: (connection: SqliteConnection) => void): SqliteConnection {
-  const isNew = !existsSync(path);
+  const isNew = path !== inMemory && !existsSync(path);
+  if (isNew) makePrivate(path);
   const connection = new SqliteConnection(path);
   try {
     connection.exec(settings);
-    if (isNew && path !== inMemory) chmodSync(path, 0o600);
+    // For what `makePrivate` does not make: the target of a link.
+    if (isNew) chmodSync(path, 0o600);
     prepare(connection);
     return connection;
   } catch (error) {
     connection.close();
     throw error;
+  }
+}
+
+/** SQLite would make a file that others may read, and leave it so if its first write finds the disk full. Also the files beside it get this mode. */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch {
+    // Another process has just made it, or SQLite's own error says what is wrong.
   }
 }
 
