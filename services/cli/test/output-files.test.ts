@@ -185,6 +185,21 @@ test("snapshot pack refuses a name that exists, as backup does, and says that th
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test("an import says that the disk is full, exits with 5 and leaves what is in service", async () => {
+  const folder = newFolder();
+  const sources = smallSources(folder, "SE");
+  const lines = Array.from(
+    { length: 40_000 },
+    (_, at) => `ripencc|FR|ipv4|${62 + (at >> 16)}.${(at >> 8) & 255}.${at & 255}.0|256|19930901|assigned`,
+  );
+  writeFileSync(join(folder, "ripencc.txt"), `2|ripencc|20261121|${lines.length}|19930901|20261120|+0000\n${lines.join("\n")}\n`);
+  const before = readdirSync(join(dataDir, "snapshots"), { recursive: true }).sort();
+  const { code, err } = await runShell(`ulimit -f 1000; exec NETFACTS ingest run --sources '${sources}'`);
+  expect(err).toMatch(/the disk is full: .*snapshots.*; nothing was published\n$/);
+  expect(code).toBe(exitCodes.unavailable);
+  expect(readdirSync(join(dataDir, "snapshots"), { recursive: true }).sort()).toEqual(before);
+});
+
 test("a copy in a folder that does not exist is refused in plain words", async () => {
   const target = join(newFolder(), "missing", "copy");
   for (const command of [["backup"], ["snapshot", "pack"]]) {
