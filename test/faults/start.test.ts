@@ -109,6 +109,18 @@ test("wrong settings are told all at once, of every service, and nothing is begu
   expect(existsSync(home)).toBe(false);
 });
 
+test("a file of certificates that is missing is told with the other settings, and before an import", async () => {
+  const home = join(temporaryFolder(), "not-made");
+  const { code, err } = await failingStart(home, { FETCH_CA_FILE: "/none/fetch.pem", RDNS_TLS_CA_FILE: "/none/dns.pem", PORT: "80x" });
+  expect(err.trim().split("\n")).toEqual([
+    "FETCH_CA_FILE: /none/fetch.pem does not exist",
+    expect.stringMatching(/^PORT must be/),
+    "RDNS_TLS_CA_FILE: /none/dns.pem does not exist",
+  ]);
+  expect(code).toBe(2);
+  expect(existsSync(home)).toBe(false);
+});
+
 describe("the state folder", () => {
   test("that is a file, or is inside one, is told", async () => {
     const file = join(temporaryFolder(), "file");

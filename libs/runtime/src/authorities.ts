@@ -2,6 +2,7 @@
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { getSystemErrorMessage } from "node:util";
 import { ConfigError } from "./config-error.ts";
 
 /**
@@ -14,10 +15,12 @@ export function readAuthorities(setting: string, path: string): string {
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    throw new ConfigError([`${setting} cannot be read: ${(cause as Error).message}`]);
+    const { code, errno, message } = cause as NodeJS.ErrnoException;
+    const reason = errno === undefined ? message : getSystemErrorMessage(errno);
+    throw new ConfigError([`${setting}: ${path} ${code === "ENOENT" ? "does not exist" : `cannot be read: ${reason}`}`]);
   }
   const fault = authorityFault(text);
-  if (fault !== null) throw new ConfigError([`${setting} must hold PEM certificates: ${fault}`]);
+  if (fault !== null) throw new ConfigError([`${setting}: ${path} must hold PEM certificates: ${fault}`]);
   return text;
 }
 

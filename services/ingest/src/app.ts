@@ -10,6 +10,7 @@ import type { OverviewOptions } from "./schedule/overview.ts";
 import type { IngestApp, IngestDeps } from "./service.ts";
 import type { LocalObservations, openLocalObservations as OpenLocalObservations } from "./uploads/local-observations.ts";
 
+export { fetchContext } from "./fetch/config.ts";
 export { type FetchConfig, fetchConfigSchema } from "./fetch/config-schema.ts";
 export type { LocalIngest, LocalIngestDeps } from "./local-ingest.ts";
 export { overridesIn } from "./overrides/override-file.ts";

@@ -7,6 +7,7 @@ import { busConfigSchema } from "@netfacts/runtime/bus";
 import { retentionConfigSchema } from "@netfacts/snapshot";
 import { mongoUriFault } from "@netfacts/storage";
 import Type, { type Static } from "typebox";
+import { fetchFaults } from "./fetch/config.ts";
 import { fetchConfigSchema } from "./fetch/config-schema.ts";
 import { rtrDelayMsDefault } from "./rtr/index.ts";
 import { observationsConfigSchema } from "./uploads/config-schema.ts";
@@ -98,9 +99,10 @@ export function loadIngestConfig(env: NodeJS.ProcessEnv = process.env): IngestCo
   const config = loadConfig(ingestConfigSchema, env);
   const { INGEST_ADVERTISED_URL: url, INGEST_ADVERTISED_HOST: host } = config;
   const faults: string[] = [];
-  if (url !== "" && !(URL.canParse(url) && /^https?:\/\/[^/]+$/.test(url)))
-    faults.push("INGEST_ADVERTISED_URL must be an http or https URL with a host and a port, without a path");
+  if (url !== "" && !(URL.canParse(url) && /^https?:\/\/[^/?#@]+$/.test(url)))
+    faults.push("INGEST_ADVERTISED_URL must be an http or https URL with a host and a port, without a user, a path or a query");
   if (host !== "" && !isHost(host)) faults.push("INGEST_ADVERTISED_HOST must be a host name or an address, without a port");
+  faults.push(...fetchFaults(config));
   const docsFault = errorDocsBaseFault(config.ERROR_DOCS_BASE);
   if (docsFault !== null) faults.push(`ERROR_DOCS_BASE ${docsFault}`);
   const uriFault = mongoUriFault(config.MONGODB_URI);

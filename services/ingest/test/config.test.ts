@@ -44,3 +44,17 @@ test("a wrong URL and a wrong MONGODB_URI are told at once, without the password
   expect(wrong).toThrow(/^INGEST_ADVERTISED_URL must be .*\nMONGODB_URI names a database with a character/);
   expect(wrong).not.toThrow(/hunter2/);
 });
+
+test("a wrong FETCH_CA_FILE is told at once, with the other faults and before the service waits for any server", () => {
+  expect(() => loadIngestConfig({ ...env, FETCH_CA_FILE: "/nowhere.pem", ERROR_DOCS_BASE: "not a url" })).toThrow(
+    /^FETCH_CA_FILE: \/nowhere\.pem does not exist\nERROR_DOCS_BASE must be/,
+  );
+});
+
+test.each(["http://ingest:8090?x=1", "http://ingest:8090#", "http://netfacts:hunter2@ingest:8090", "http://ingest:8090/"])(
+  "INGEST_ADVERTISED_URL must not be %s, to which no path can be added",
+  (url) => {
+    const load = () => loadIngestConfig({ ...env, INGEST_ADVERTISED_URL: url });
+    expect(load).toThrow(/^INGEST_ADVERTISED_URL must be an http or https URL with a host and a port, without a user, a path or a query$/);
+  },
+);

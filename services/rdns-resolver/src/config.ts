@@ -114,7 +114,7 @@ export function loadRdnsConfig(env: NodeJS.ProcessEnv = process.env): RdnsConfig
 /**
  * The settings in the form for the application, from values that fit the schema.
  *
- * @throws ConfigError that lists every item that cannot be read.
+ * @throws ConfigError that lists every item, and the file, that cannot be read.
  */
 export function rdnsConfig(settings: Settings): RdnsConfig {
   const resolvers = parseNameservers(settings.RESOLVERS);
@@ -125,9 +125,20 @@ export function rdnsConfig(settings: Settings): RdnsConfig {
         `RESOLVERS must be a list of host[:port] or tls://host[:port][#name], with IPv6 addresses in brackets, not ${JSON.stringify(item)}`,
     ),
     ...prefixes.faults.map((item) => `RDNS_OPEN_PREFIXES must be a list of prefixes without host bits, not ${JSON.stringify(item)}`),
+    ...authoritiesFaults(settings),
   ];
   if (faults.length > 0) throw new ConfigError(faults);
   return { ...settings, RESOLVERS: resolvers.servers, RDNS_OPEN_PREFIXES: prefixes.prefixes };
+}
+
+function authoritiesFaults(settings: Settings): readonly string[] {
+  try {
+    tlsAuthorities(settings);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults;
+  }
 }
 
 /** @throws ConfigError  if the file of authorities cannot be read, or has none. */

@@ -51,7 +51,10 @@ test("what is set comes before what the system's file says, and that before the 
 
 test("a file of authorities that is not there is a fault of the settings", () => {
   expect(tlsAuthorities({ RDNS_TLS_CA_FILE: "" })).toBeUndefined();
-  expect(() => tlsAuthorities({ RDNS_TLS_CA_FILE: "/nowhere.pem" })).toThrow("RDNS_TLS_CA_FILE cannot be read");
+  expect(() => tlsAuthorities({ RDNS_TLS_CA_FILE: "/nowhere.pem" })).toThrow("RDNS_TLS_CA_FILE: /nowhere.pem does not exist");
+  expect(() => loadRdnsConfig({ RDNS_TLS_CA_FILE: "/nowhere.pem", RESOLVERS: "a b" })).toThrow(
+    /^RESOLVERS .*\nRDNS_TLS_CA_FILE: \/nowhere/,
+  );
 });
 
 test.each([
@@ -63,7 +66,7 @@ test.each([
   try {
     const file = join(folder, "authorities.pem");
     await writeFile(file, text);
-    expect(() => tlsAuthorities({ RDNS_TLS_CA_FILE: file })).toThrow("RDNS_TLS_CA_FILE must hold PEM certificates");
+    expect(() => tlsAuthorities({ RDNS_TLS_CA_FILE: file })).toThrow(`RDNS_TLS_CA_FILE: ${file} must hold PEM certificates`);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -3,7 +3,7 @@
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { listenPlaces, loadGatewayConfig } from "@netfacts/gateway-auth-quota/app";
-import { type LocalIngest, type ObservationSource, startLocalIngest } from "@netfacts/ingest/app";
+import { fetchContext, type LocalIngest, type ObservationSource, startLocalIngest } from "@netfacts/ingest/app";
 import { createFirstKey } from "@netfacts/keys";
 import { loadRdnsConfig } from "@netfacts/rdns-resolver/app";
 import {
@@ -71,11 +71,18 @@ type Settings = ReturnType<typeof loadSettings>;
 
 function loadSettings() {
   return loadConfigs({
-    own: () => loadConfig(standaloneConfigSchema),
+    own: () => loadOwn(),
     // One process has no load balancer, so by default its stop does not wait for draining.
     gateway: () => loadGatewayConfig({ DRAIN_SECONDS: "0", ...process.env }),
     resolver: () => loadRdnsConfig(),
   });
+}
+
+function loadOwn(): StandaloneConfig {
+  const config = loadConfig(standaloneConfigSchema);
+  // Checked before an import, which can take minutes.
+  fetchContext(config);
+  return config;
 }
 
 /** Loggers by service, all into one file. */

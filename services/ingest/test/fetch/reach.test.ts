@@ -307,8 +307,11 @@ describe("over TLS", () => {
     const error = await failure(place.fetch(`${secure.url}/a`, { caFile: none }));
     expect(error.message).toContain(`${none} must hold PEM certificates: `);
     expect(secure.requests).toHaveLength(0);
-    expect(() => fetchContext({ FETCH_CONTACT: "", FETCH_CA_FILE: none })).toThrow(/FETCH_CA_FILE must hold PEM certificates: /);
-    expect(() => fetchContext({ FETCH_CONTACT: "", FETCH_CA_FILE: `${none}x` })).toThrow(/FETCH_CA_FILE cannot be read: .*ENOENT/);
+    expect(() => fetchContext({ FETCH_CONTACT: "", FETCH_CA_FILE: none })).toThrow(`FETCH_CA_FILE: ${none} must hold PEM certificates: `);
+    expect(() => fetchContext({ FETCH_CONTACT: "", FETCH_CA_FILE: `${none}x` })).toThrow(`FETCH_CA_FILE: ${none}x does not exist`);
+    expect(() => fetchContext({ FETCH_CONTACT: "", FETCH_CA_FILE: place.downloads })).toThrow(
+      `FETCH_CA_FILE: ${place.downloads} cannot be read: illegal operation on a directory`,
+    );
     expect(fetchContext({ FETCH_CONTACT: "", FETCH_CA_FILE: authority }).caFile).toBe(authority);
   });
 
