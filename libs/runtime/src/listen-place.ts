@@ -48,9 +48,14 @@ export async function listenAt(place: ListenPlace, listen: (at: { host: string; 
  * Checks the address of each place with a free port, because the place's own port may still belong to a process that is stopping. A port below 0
  * means that there is no listener.
  *
- * @throws Error with a sentence, for the first place that this machine does not have.
+ * @throws Error with a sentence, for two places with the same port, or the first place that this machine does not have.
  */
 export async function checkAddresses(places: readonly ListenPlace[]): Promise<void> {
+  for (const [index, one] of places.entries()) {
+    const other = places.slice(0, index).find((each) => isSamePort(each, one));
+    if (other !== undefined)
+      throw new Error(`${other.portSetting} and ${one.portSetting} are both ${one.port}; set them to different ports`);
+  }
   for (const place of places.filter(({ port }) => port >= 0)) {
     const probe = createServer();
     await listenAt(
@@ -62,6 +67,14 @@ export async function checkAddresses(places: readonly ListenPlace[]): Promise<vo
         }),
     );
   }
+}
+
+/** Whether the second of two listeners would find its port in use. Two names of one address are not noticed. */
+function isSamePort(one: ListenPlace, other: ListenPlace): boolean {
+  if (one.port <= 0 || one.port !== other.port) return false;
+  const hosts = [one.host, other.host];
+  // The address that stands for all addresses of IPv6 is also one of IPv4.
+  return one.host === other.host || hosts.includes("::") || (hosts.includes("0.0.0.0") && !hosts.some((host) => host.includes(":")));
 }
 
 /** Replaces the address that stands for all IPv6 addresses: not every program can open it. */

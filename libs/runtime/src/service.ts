@@ -69,7 +69,10 @@ export interface ServiceOptions<Config> {
   loadConfig(): Config;
   /** Time that the app plans for its stop before it ends work in progress, in ms: the time limit of the whole stop is extended by it. */
   drainMs?(config: Config): number;
-  /** Where the app will listen: addresses that this machine does not have end the start before `build`, which may wait for servers. */
+  /**
+   * Where the app will listen. Addresses that this machine does not have, and a port that two listeners have, end the start before `build`, which may
+   * wait for servers.
+   */
   places?(config: Config): readonly ListenPlace[];
   /** Opens connections and wires the app; does not start it. */
   build(context: ServiceContext<Config>): Promise<ServiceApp>;
@@ -112,7 +115,13 @@ export async function runService<Config>({
       metrics,
     });
     closing.add(() => operations.close());
-    await checkAddresses(places(config));
+    const telemetryPlace = {
+      host: own.TELEMETRY_HOST,
+      port: own.TELEMETRY_PORT,
+      hostSetting: "TELEMETRY_HOST",
+      portSetting: "TELEMETRY_PORT",
+    };
+    await checkAddresses([telemetryPlace, ...places(config)]);
     const built = await build({
       config,
       log,

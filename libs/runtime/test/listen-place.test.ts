@@ -2,8 +2,8 @@
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "@jest/globals";
-import { addressOf, listenAt, listenFault } from "../src/listen-place.ts";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { addressOf, checkAddresses, listenAt, listenFault } from "../src/listen-place.ts";
 
 const placeOf = (host: string, port = 0) => ({ host, port, hostSetting: "HOST", portSetting: "PORT" });
 const servers: Server[] = [];
@@ -50,4 +50,26 @@ test("a place that cannot be had is told in a sentence that names the setting", 
   await expect(listenAt(placeOf("nowhere.invalid"), listen)).rejects.toThrow(
     /^nowhere\.invalid (is neither an address nor a name that is known here; choose one with|cannot be looked up: the nameserver does not answer; write an address in) HOST=$/,
   );
+});
+
+describe("two listeners with the same port", () => {
+  const port = 18_080;
+  const pair = (one: string, other: string, ports = [port, port]) =>
+    checkAddresses([placeOf(one, ports[0]), { ...placeOf(other, ports[1]), hostSetting: "OPERATOR_HOST", portSetting: "OPERATOR_PORT" }]);
+
+  test.each([
+    ["127.0.0.1", "127.0.0.1"],
+    ["0.0.0.0", "127.0.0.1"],
+    ["127.0.0.1", "::"],
+    ["0.0.0.0", "::"],
+  ])("at %s and %s are told by their settings", async (one, other) => {
+    await expect(pair(one, other)).rejects.toThrow(`PORT and OPERATOR_PORT are both ${port}; set them to different ports`);
+  });
+
+  test("are right at two addresses, and where there is any free port, or no listener", async () => {
+    await pair("127.0.0.1", "127.0.0.2");
+    await pair("0.0.0.0", "::1");
+    await pair("127.0.0.1", "127.0.0.1", [0, 0]);
+    await pair("127.0.0.1", "127.0.0.1", [-1, -1]);
+  });
 });
