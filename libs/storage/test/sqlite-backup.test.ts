@@ -1,6 +1,6 @@
 /** Copies of a SQLite store: taken while it is used, put back, and what limits and usage are then. */
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -20,6 +20,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { createKey } from "@netfacts/keys";
+import { tryFileLock } from "../src/file-lock.ts";
 import {
   backUpSqliteObservations,
   backUpSqliteStore,
@@ -314,6 +315,43 @@ test("a store that an interrupted restore has moved away is not replaced by an e
   }
   expect(restoreSqlite(...files, now)).toEqual({ replaced: null, replacedObservations: null });
   expect(await contents(files[1].path)).toEqual({ leased: 40, uploads: ["before"] });
+});
+
+test.each([0, 1, 2, 3])(
+  "a restore that is killed after %i of its 4 renames leaves both files as they were, or no store that opens",
+  async (renames) => {
+    const { store, observations, files } = await openBoth();
+    await close(store);
+    await observations.close();
+    const program = `
+    import fs from "node:fs";
+    import { syncBuiltinESMExports } from "node:module";
+    import { restoreSqlite } from "@netfacts/storage";
+    const { renameSync } = fs;
+    let left = ${renames};
+    fs.renameSync = (...given) => (left-- === 0 ? process.kill(process.pid, "SIGKILL") : renameSync(...given));
+    syncBuiltinESMExports();
+    restoreSqlite(...${JSON.stringify(files)}, ${now});`;
+    const args = ["--conditions=source", "--input-type=module", "--disable-warning=ExperimentalWarning", "--eval", program];
+    expect(spawnSync(process.execPath, args, { cwd: import.meta.dirname })).toMatchObject({ signal: "SIGKILL" });
+    if (renames === 0) expect(await contents(files[1].path)).toEqual({ leased: 90, uploads: ["before", "since"] });
+    else await expect(open()).rejects.toThrow("is missing, because a restore was interrupted; run `netfacts restore` again");
+    for (const other of stores.splice(0)) await other.close();
+    restoreSqlite(...files, now);
+    expect(await contents(files[1].path)).toEqual({ leased: 40, uploads: ["before"] });
+    expect(leftovers().filter((name) => name.includes("restoring"))).toEqual([]);
+  },
+);
+
+test("of two restores at the same time, the second changes nothing", async () => {
+  await close(await open());
+  backUpSqliteStore(path(), copy());
+  writeFileSync(`${path()}.restoring`, "half of the other one's copy");
+  const unlock = tryFileLock(join(folder, "restore.lock"));
+  expect(() => restoreStore(copy(), path())).toThrow("is being restored by another process; wait until that restore has ended");
+  expect(readFileSync(`${path()}.restoring`, "utf8")).toBe("half of the other one's copy");
+  unlock?.();
+  expect(restoreStore(copy(), path())).not.toBeNull();
 });
 
 test("a store is restored on a new machine, into a folder that only its owner may enter", async () => {

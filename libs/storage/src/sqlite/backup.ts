@@ -1,7 +1,8 @@
 /** Copies of the files of the store and of uploaded observations: made while they are in use, and restored while they are not. */
 
 import { accessSync, closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
+import { tryFileLock } from "../file-lock.ts";
 import { makeFolder } from "../make-folder.ts";
 import { replacedEnding } from "../replaced-name.ts";
 import { fileError, isNotWritable, StoreError } from "../store-error.ts";
@@ -24,6 +25,9 @@ export function backUpSqliteStore(path: string, target: string): void {
 export function backUpSqliteObservations(path: string, target: string): void {
   backUp(path, target, checkIsObservations);
 }
+
+/** File whose lock a restore holds, beside the store. */
+const restoreLock = "restore.lock";
 
 /** SQLITE_IOERR_WRITE (sqlite.org/rescode.html). */
 const ioErrorAtWriting = 778;
@@ -97,7 +101,8 @@ export interface SqliteRestored {
 
 /**
  * Replaces the store and the uploaded observations with copies: both, or neither. The earlier files are kept under other names. No other process may
- * have the store open: otherwise this fails, and nothing is changed. A missing folder of the store is created.
+ * have the store open: otherwise this fails, and nothing is changed. A missing folder of the store is created. If this process is killed before both
+ * files are in place, the store cannot be opened until it is restored again.
  *
  * @param observations  null: they stay unchanged.
  * @throws StoreError; then neither file is changed, unless the message says that this could not be undone.
@@ -105,6 +110,25 @@ export interface SqliteRestored {
 export function restoreSqlite(store: SqliteCopy, observations: SqliteCopy | null, now: number): SqliteRestored {
   checkCopy(store.copy, checkIsStore);
   if (observations !== null) checkCopy(observations.copy, checkIsObservations);
+  const unlock = lockRestores(store.path);
+  try {
+    return replaceFiles(store, observations, now);
+  } finally {
+    unlock();
+  }
+}
+
+/** Two restores at a time would put files in place that the other one is still writing. @throws StoreError */
+function lockRestores(path: string): () => void {
+  return orFileError(path, () => {
+    makeFolder(dirname(path), 0o700);
+    const unlock = tryFileLock(join(dirname(path), restoreLock));
+    if (unlock !== null) return unlock;
+    throw new StoreError("locked", path, "is being restored by another process", undefined, "wait until that restore has ended");
+  });
+}
+
+function replaceFiles(store: SqliteCopy, observations: SqliteCopy | null, now: number): SqliteRestored {
   /** Steps that undo what was done; run them in reverse order. */
   const undo: (() => void)[] = [];
   try {
@@ -112,7 +136,12 @@ export function restoreSqlite(store: SqliteCopy, observations: SqliteCopy | null
     const ending = replacedEnding(now, (text) => files.map(({ path }) => `${path}${text}`));
     const staged = files.map((file) => stage(file, ending, undo));
     for (const { path, replaced } of staged) if (replaced !== null) closeForGood(path);
-    for (const file of staged) put(file, undo);
+    // The store goes first and comes last: while it is missing, the files of a restore that was killed are not used.
+    for (const file of staged) putAway(file, undo);
+    for (const file of staged.toReversed()) {
+      orFileError(file.path, () => syncFolder(file.path));
+      move(file.incoming, file.path, undo);
+    }
     for (const { path } of staged) orFileError(path, () => syncFolder(path));
     return { replaced: staged[0]?.replaced ?? null, replacedObservations: staged[1]?.replaced ?? null };
   } catch (error) {
@@ -156,17 +185,17 @@ function stage({ copy, path }: SqliteCopy, ending: string, undo: (() => void)[])
   });
 }
 
-function put({ path, incoming, replaced }: Staged, undo: (() => void)[]): void {
-  const move = (from: string, to: string): void => {
-    renameSync(from, to);
-    undo.push(() => renameSync(to, from));
-  };
+function putAway({ path, replaced }: Staged, undo: (() => void)[]): void {
+  if (replaced !== null) move(path, replaced, undo);
+  // A lost or damaged store may have left these files. SQLite would replay them into the copy: a log does not say which file it belongs to.
   orFileError(path, () => {
-    if (replaced !== null) move(path, replaced);
-    // A lost or damaged store may have left these files. SQLite would replay them into the copy: a log does not say which file it belongs to.
     for (const rest of ["-wal", "-shm"]) rmSync(`${path}${rest}`, { force: true });
-    move(incoming, path);
   });
+}
+
+function move(from: string, to: string, undo: (() => void)[]): void {
+  orFileError(to, () => renameSync(from, to));
+  undo.push(() => renameSync(to, from));
 }
 
 function orFileError<T>(path: string, work: () => T): T {

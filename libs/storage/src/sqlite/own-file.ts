@@ -128,7 +128,7 @@ function prepareFolder(path: string): void {
 /** A new file would look like the restored one. */
 function checkNotMoved(path: string): void {
   if (existsSync(path) || !existsSync(incomingOf(path))) return;
-  const remedy = "run `netfacts restore` again, or move the file named .replaced- back; if there is none, remove the one named .restoring";
+  const remedy = "run `netfacts restore` again, or move each file named .replaced- back; if there is none, remove those named .restoring";
   throw new StoreError("unavailable", path, "is missing, because a restore was interrupted", undefined, remedy);
 }
 
