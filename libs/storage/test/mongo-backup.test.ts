@@ -4,14 +4,15 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from "@jest/globals";
 import { makePrefix } from "@netfacts/address";
 import { createKey, revokeKey } from "@netfacts/keys";
-import { Long, MongoClient } from "mongodb";
+import { Collection, Long, MongoClient } from "mongodb";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import type { ObservationRepository, ObservationRow, Store, StoredRow, StoreError } from "../src/index.ts";
 import { CopyWriter } from "../src/mongo/copy-file.ts";
 import { backUpMongoObservations, backUpMongoStore, type MongoStore, openMongoStore, restoreMongoStore } from "../src/mongo/index.ts";
+import { MongoConnection } from "../src/mongo/mongo-connection.ts";
 import { rejection } from "./store-faults.ts";
 
 let server: Mongodb;
@@ -154,6 +155,75 @@ test("a store that is only partly restored is opened by nobody, and whole after 
   expect((await rejection(backUpMongoStore(to(), join(folder, "half"), now))).fault).toBe("unavailable");
   expect(await restoreMongoStore(copy(), to(), { now })).toEqual({ documents: 1, replaced: null, replacedObservations: null });
   expect((await (await open(to())).keys.list()).map(({ label }) => label)).toEqual(["copied"]);
+});
+
+/** Does something once, before a command first reads the keys of a database. */
+function beforeKeysAreRead(name: string, act: () => Promise<unknown>, after = 0): { readonly mockRestore: () => void } {
+  let left = after;
+  const { find } = Collection.prototype;
+  return jest.spyOn(Collection.prototype, "find").mockImplementation(function (this: Collection, ...given: unknown[]) {
+    const cursor = find.apply(this, given as never);
+    if (this.collectionName !== "keys" || this.dbName !== databaseOf(name) || left-- !== 0) return cursor;
+    const { toArray } = cursor;
+    cursor.toArray = async () => {
+      await act();
+      return await toArray.call(cursor);
+    };
+    return cursor;
+  } as never);
+}
+
+test("a restore that another one overtakes ends, and leaves what that one restored", async () => {
+  const store = await open(from());
+  await createKey(store, { label: "first", scopes: ["ip"] });
+  await backUpMongoStore(from(), copy(), now);
+  await createKey(store, { label: "second", scopes: ["ip"] });
+  const later = join(folder, "later.ndjson");
+  await backUpMongoStore(from(), later, now);
+  // The first reading finds the database empty, the second is of the keys to delete.
+  const spy = beforeKeysAreRead("to", () => restoreMongoStore(later, to(), { now }), 1);
+  const refused = await rejection(restoreMongoStore(copy(), to(), { now }));
+  spy.mockRestore();
+  expect([refused.fault, refused.message]).toEqual(["locked", expect.stringContaining("is being restored by another process; wait")]);
+  expect((await (await open(to())).keys.list()).map(({ label }) => label)).toEqual(["first", "second"]);
+});
+
+test("of two restores into an empty database at the same time, one is refused before it writes anything", async () => {
+  const store = await open(from());
+  await createKey(store, { label: "copied", scopes: ["ip"] });
+  await backUpMongoStore(from(), copy(), now);
+  const restoring = { _id: "restoring", by: "another" };
+  const spy = beforeKeysAreRead("to", () => raw.db(databaseOf("to")).collection<{ _id: string }>("markers").insertOne(restoring));
+  expect(await rejection(restoreMongoStore(copy(), to(), { now }))).toMatchObject({ fault: "locked" });
+  spy.mockRestore();
+  expect(await raw.db(databaseOf("to")).collection("keys").countDocuments()).toBe(0);
+  expect(await raw.db(databaseOf("to")).collection<{ _id: string }>("markers").findOne({ _id: "restoring" })).toEqual(restoring);
+});
+
+test("a database whose restore begins during a backup is not copied", async () => {
+  const store = await open(from());
+  await createKey(store, { label: "copied", scopes: ["ip"] });
+  const restoring = { _id: "restoring" };
+  const spy = beforeKeysAreRead("from", () => raw.db(databaseOf("from")).collection<{ _id: string }>("markers").insertOne(restoring));
+  expect((await rejection(backUpMongoStore(from(), copy(), now))).message).toContain(
+    "is only partly restored; wait for the running restore",
+  );
+  spy.mockRestore();
+  expect(existsSync(copy())).toBe(false);
+});
+
+test("backups and restores have as much patience with a busy database as other commands", async () => {
+  const given = new Set<number>();
+  const { within } = MongoConnection.prototype;
+  const spy = jest.spyOn(MongoConnection.prototype, "within").mockImplementation(function (this: MongoConnection, timeoutMs, work) {
+    given.add(this.patience);
+    return within.call(this, timeoutMs, work) as never;
+  });
+  await backUpMongoStore(from(), copy(), now);
+  await restoreMongoStore(copy(), to(), { now });
+  await backUpMongoObservations(to(), `${copy()}.observations`, now);
+  spy.mockRestore();
+  expect([...given]).toEqual([4]);
 });
 
 test("neither takes what is no whole copy, and nothing of it is written", async () => {

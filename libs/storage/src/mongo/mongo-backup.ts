@@ -3,13 +3,22 @@
  * that speaks the protocol.
  */
 
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
 import type { AnyBulkWriteOperation, Document } from "mongodb";
 import { rowId } from "../observation-keys.ts";
 import { StoreError } from "../store-error.ts";
 import { CopyWriter, copyFault, readCopy } from "./copy-file.ts";
 import { MongoConnection, operationTimeoutMs } from "./mongo-connection.ts";
 import { isDuplicateKey } from "./mongo-faults.ts";
-import { makeSchema, type ObservationStateDocument, prepareSchema, type RestoringDocument, readRestoring } from "./mongo-schema.ts";
+import {
+  checkRestored,
+  makeSchema,
+  type ObservationStateDocument,
+  prepareSchema,
+  type RestoringDocument,
+  readRestoring,
+} from "./mongo-schema.ts";
 
 /**
  * Everything except: leases, which say who leads at the moment; the clock; statements of sources about ASes, which runs build again; and uploaded
@@ -27,6 +36,8 @@ const documentsRead = 200;
 const rowsRead = 2_000;
 
 const appName = "netfacts-copy";
+/** Factor for the time limits of the database. Only commands make copies, and they have time for a slow server. */
+const patience = 4;
 
 /** Numbers keep their types: 64-bit counters must not be restored as floating-point numbers. */
 const asStored = { promoteValues: false, promoteLongs: false } as const;
@@ -40,8 +51,7 @@ const asStored = { promoteValues: false, promoteLongs: false } as const;
  */
 export async function backUpMongoStore(uri: string, target: string, now: number): Promise<number> {
   return await withConnection(uri, async (connection) => {
-    await prepareSchema(connection);
-    return await copyTo(connection, target, now, collections);
+    return await copyWhole(connection, target, now, collections);
   });
 }
 
@@ -54,8 +64,8 @@ export async function backUpMongoStore(uri: string, target: string, now: number)
  */
 export async function backUpMongoObservations(uri: string, target: string, now: number): Promise<number | null> {
   return await withConnection(uri, async (connection) => {
-    await prepareSchema(connection);
-    return (await holdsAnything(connection, ["uploads"])) ? await copyTo(connection, target, now, observationCollections) : null;
+    const isThere = await holdsAnything(connection, ["uploads"]);
+    return isThere ? await copyWhole(connection, target, now, observationCollections) : null;
   });
 }
 
@@ -85,11 +95,11 @@ export function observationsOf(copy: string): string {
 
 /**
  * Restores a copy into a database that no service uses. The copy is read to its end before anything is written. From then on, until the restore is
- * complete, the store cannot be opened; an interrupted restore is repeated by another call.
+ * complete, the store cannot be opened; an interrupted restore is repeated by another call. If it was not interrupted, it fails, and that call goes on.
  *
  * @returns null for a database that is not empty; then it is unchanged.
- * @throws StoreError: `foreign`, `newer` or `damaged` for the copy, `locked` for a database that is written to meanwhile, `unavailable` for a copy
- * without the observations that an interrupted restore had begun to replace.
+ * @throws StoreError: `foreign`, `newer` or `damaged` for the copy, `locked` for a database that is written to or restored by another process
+ * meanwhile, `unavailable` for a copy without the observations that an interrupted restore had begun to replace.
  */
 export async function restoreMongoStore(copy: string, uri: string, options: RestoreOptions): Promise<RestoreOutcome | null> {
   const { now, observations = null, replacedTo } = options;
@@ -108,17 +118,33 @@ export async function restoreMongoStore(copy: string, uri: string, options: Rest
     const replacedObservations = hasObservations && replacedTo !== undefined ? observationsOf(replacedTo) : null;
     if (replaced !== null) await copyTo(connection, replaced, now, collections);
     if (replacedObservations !== null) await copyTo(connection, replacedObservations, now, observationCollections);
-    await mark(connection, { since: new Date(now), observations: observations !== null });
-    for (const name of collections) await empty(connection, name);
-    const documents = await fill(connection, copy);
+    const claim = await mark(connection, half, { since: new Date(now), observations: observations !== null }).catch(async (error) => {
+      for (const file of [replaced, replacedObservations]) if (file !== null) await rm(file, { force: true });
+      throw error;
+    });
+    for (const name of collections) await empty(claim, name);
+    const documents = await fill(claim, copy);
     if (observations !== null) {
-      for (const name of observationCollections) await empty(connection, name);
-      await fill(connection, observations);
+      for (const name of observationCollections) await empty(claim, name);
+      await fill(claim, observations);
       await raiseRevision(connection, now);
     }
-    await connection.within(operationTimeoutMs, () => markersOf(connection).deleteOne({ _id: "restoring" }));
+    await claim.end();
     return { documents, replaced, replacedObservations };
   });
+}
+
+/** @throws StoreError, too, if a restore is in progress, or begins meanwhile; then there is no copy. */
+async function copyWhole(connection: MongoConnection, target: string, now: number, names: readonly string[]): Promise<number> {
+  await prepareSchema(connection);
+  const documents = await copyTo(connection, target, now, names);
+  try {
+    await checkRestored(connection);
+    return documents;
+  } catch (error) {
+    await rm(target, { force: true });
+    throw error;
+  }
 }
 
 async function checkCopy(copy: string, names: readonly string[]): Promise<void> {
@@ -135,7 +161,7 @@ async function raiseRevision(connection: MongoConnection, now: number): Promise<
 }
 
 async function withConnection<T>(uri: string, work: (connection: MongoConnection) => Promise<T>): Promise<T> {
-  const connection = new MongoConnection(uri, appName);
+  const connection = new MongoConnection(uri, appName, patience);
   try {
     await connection.connect();
     return await work(connection);
@@ -198,9 +224,43 @@ function markersOf({ db }: MongoConnection) {
   return db.collection<RestoringDocument>("markers");
 }
 
-async function mark(connection: MongoConnection, members: Omit<RestoringDocument, "_id">): Promise<void> {
-  const update = { $set: members };
-  await connection.within(operationTimeoutMs, () => markersOf(connection).updateOne({ _id: "restoring" }, update, { upsert: true }));
+/** The right to replace the content of a database. Another restore may take it, as it cannot know whether this one was interrupted. */
+interface Claim {
+  readonly connection: MongoConnection;
+  /** @throws StoreError when another restore has taken it. */
+  check(): Promise<void>;
+  /** Lets programs open the store. @throws as `check` */
+  end(): Promise<void>;
+}
+
+/** @param half  the marker that was read; null: there was none. @throws StoreError if another restore has begun since. */
+async function mark(
+  connection: MongoConnection,
+  half: RestoringDocument | null,
+  members: Pick<RestoringDocument, "since" | "observations">,
+): Promise<Claim> {
+  const by = randomUUID();
+  const within = <T>(work: () => Promise<T>): Promise<T> => connection.within(operationTimeoutMs, work);
+  const lost = (cause?: unknown): StoreError =>
+    new StoreError("locked", connection.shown, "is being restored by another process", cause, "wait until that restore has ended");
+  const own = { _id: "restoring", by } as const;
+  try {
+    const { by: before } = half ?? {};
+    const asRead = { _id: "restoring", ...(half !== null && { by: before ?? { $exists: false } }) } as const;
+    if (half === null) await within(() => markersOf(connection).insertOne({ ...own, ...members }));
+    else if ((await within(() => markersOf(connection).updateOne(asRead, { $set: { by, ...members } }))).matchedCount === 0) throw lost();
+  } catch (error) {
+    throw isDuplicateKey(error) ? lost(error) : error;
+  }
+  return {
+    connection,
+    async check() {
+      if ((await within(() => markersOf(connection).findOne(own))) === null) throw lost();
+    },
+    async end() {
+      if ((await within(() => markersOf(connection).deleteOne(own))).deletedCount === 0) throw lost();
+    },
+  };
 }
 
 function halfObservations({ shown }: MongoConnection, copy: string): StoreError {
@@ -210,20 +270,22 @@ function halfObservations({ shown }: MongoConnection, copy: string): StoreError 
 }
 
 /** Deletes by pages, too: a year of usage takes longer to delete than one operation may. */
-async function empty(connection: MongoConnection, name: string): Promise<void> {
+async function empty({ connection, check }: Claim, name: string): Promise<void> {
   for (let ids: unknown[] = []; ; ids = []) {
     for await (const { _id } of documentsOf(connection, name)) if (ids.push(_id) === pageOf(name)) break;
     if (ids.length === 0) return;
+    await check();
     const collection = connection.db.collection<{ _id: unknown }>(name);
     await connection.within(operationTimeoutMs, () => collection.deleteMany({ _id: { $in: ids } } as object));
   }
 }
 
-async function fill(connection: MongoConnection, copy: string): Promise<number> {
+async function fill({ connection, check }: Claim, copy: string): Promise<number> {
   let documents = 0;
   let held: AnyBulkWriteOperation<Document>[] = [];
   let into = "";
   const write = async (): Promise<void> => {
+    await check();
     if (held.length > 0) await connection.within(operationTimeoutMs, () => insert(connection, into, held));
     documents += held.length;
     held = [];

@@ -126,6 +126,8 @@ export interface RestoringDocument {
   since: Date;
   /** Whether it replaces uploaded observations, too. Absent in a document of an earlier version. */
   observations?: boolean;
+  /** Unique to the restore that may write. Absent in a document of an earlier version. */
+  by?: string;
 }
 interface SchemaDocument {
   _id: "schema";
@@ -156,6 +158,11 @@ const indexes: Readonly<Record<string, readonly IndexDescription[]>> = {
  */
 export async function prepareSchema(connection: MongoConnection): Promise<void> {
   await makeSchema(connection);
+  await checkRestored(connection);
+}
+
+/** @throws StoreError while a restore is in progress, and after an interrupted one. */
+export async function checkRestored(connection: MongoConnection): Promise<void> {
   if ((await readRestoring(connection)) !== null) {
     const remedy = "wait for the running restore; if it was interrupted, run `netfacts restore` again with the same copy";
     throw new StoreError("unavailable", connection.shown, "is only partly restored", undefined, remedy);
