@@ -3,6 +3,7 @@
  * its process.
  */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SectionName, SnapshotStore } from "@netfacts/snapshot";
 import type { RunRecord, Store } from "@netfacts/storage";
 import type { Term } from "../leadership/leadership.ts";
@@ -90,6 +91,8 @@ interface Task {
 }
 
 const progressLineMs = 5_000;
+/** Time until the end of a run is saved again that the store did not take. */
+const saveAgainMs = 1_000;
 const firstImport: Starter = { actor: "start", keyId: null, address: null };
 
 /** The runs of one term. */
@@ -210,7 +213,7 @@ export class RunManager {
       const run: RunRecord = { id: newRunId(startedAt), startedAt, endedAt: null, state: "running", report: kept };
       const { actor, keyId, address } = starter;
       await store.audit.append({ at: startedAt, actor, action, target: target ?? run.id, address, keyId, details });
-      await store.runs.save(run);
+      await this.#keepBegin(run);
       occupation.id = run.id;
       log.info({ run: run.id, started_by: actor, ...told }, action === "run.start" ? "run started" : "rollback started");
       const outcome = this.#run(run, task, occupation).finally(() => occupation.free());
@@ -345,11 +348,39 @@ export class RunManager {
     }
   }
 
+  /** @throws LeadershipLostError, StoreError; then the run is not left as running, unless the store does not take its end either. */
+  async #keepBegin(run: RunRecord): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    try {
+      await store.runs.save(run);
+      // If this process was frozen before it saved the run, the next leader has ended the runs that it found, without this one.
+      await this.#term.confirm();
+    } catch (error) {
+      // A store that failed may have saved it all the same.
+      const report = { ...(run.report as KeptReport), error: (error as Error).message };
+      await store.runs
+        .save({ ...run, endedAt: clock.now(), state: "failed", report })
+        .catch((err: unknown) => log.error({ err, run: run.id }, "the result of a run could not be saved"));
+      throw error;
+    }
+  }
+
   async #keepEnd(run: RunRecord): Promise<void> {
     const { store, log } = this.#deps;
-    // The next leader has ended it by now, or will.
+    // The next leader has ended it by now, or will: it began to lead after this run was saved.
     if (this.#term.signal.aborted) return;
-    await store.runs.save(run).catch((err: unknown) => log.error({ err, run: run.id }, "the result of a run could not be saved"));
+    const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);
+    for (let isTold = false; ; isTold = true) {
+      try {
+        await store.runs.save(run);
+        return;
+      } catch (err) {
+        if (!isTold) log.error({ err, run: run.id }, "the result of a run could not be saved");
+      }
+      // Otherwise it would stay running in the store for the rest of the term. A store that stays away ends the term.
+      await sleep(saveAgainMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+    }
   }
 
   async #endAbandonedRuns(): Promise<void> {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
 import type { SnapshotStore } from "@netfacts/snapshot";
 import { openSqliteStore, type Store } from "@netfacts/storage";
+import { LeadershipLostError, type Term } from "../../src/leadership/leadership.ts";
 import { createIngestMetrics } from "../../src/metrics.ts";
 import { RunManager } from "../../src/runs/run-manager.ts";
 import type { RunOutcome } from "../../src/runs/run-threads.ts";
@@ -22,7 +23,9 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-function managed(execute: () => RunOutcome, clock = { now: () => 1_000_000 }) {
+const lasting = (): Term => ({ signal: new AbortController().signal, confirm: async () => undefined });
+
+function managed(execute: () => RunOutcome, clock = { now: () => 1_000_000 }, term: Term = lasting()) {
   const registry = createRegistry();
   const logged: string[] = [];
   const logger = (level: string) => (_fields: unknown, message?: string) => void logged.push(`${level}: ${message}`);
@@ -40,7 +43,7 @@ function managed(execute: () => RunOutcome, clock = { now: () => 1_000_000 }) {
       log: { info: logger("info"), warn: logger("warn"), error: logger("error") },
       clock,
     },
-    { signal: new AbortController().signal, confirm: async () => undefined },
+    term,
     { activate: async () => ({ activated: true }), resume: async () => null },
   );
   return { runs, registry, logged };
@@ -87,4 +90,48 @@ test("a run that fails is logged as an error, but not if it ended because the se
   await stopping.runs.idle();
   expect(stopping.logged).toContain("info: run ended, because the service stops");
   expect(stopping.logged.filter((line) => line.startsWith("error"))).toEqual([]);
+});
+
+test("a run whose leader is frozen before it is saved does not stay running under the next leader", async () => {
+  const ending = new AbortController();
+  const term: Term = { signal: ending.signal, confirm: async () => ending.signal.throwIfAborted() };
+  const { runs } = managed(() => succeeded, undefined, term);
+  const next = managed(() => succeeded).runs;
+  const { append } = store.audit;
+  store.audit.append = async (entry) => {
+    const appended = await append(entry);
+    ending.abort(new LeadershipLostError("another process took the lease; nothing was published"));
+    await next.takeOver();
+    await next.idle();
+    return appended;
+  };
+  await expect(runs.start(starter)).rejects.toThrow("another process took the lease");
+  await runs.idle();
+  expect((await store.runs.list(10)).map(({ state }) => state)).not.toContain("running");
+});
+
+test("a run whose beginning the store saved without an answer is not left running", async () => {
+  const { runs } = managed(() => succeeded);
+  const { save } = store.runs;
+  let saves = 0;
+  store.runs.save = async (run) => {
+    await save(run);
+    if (++saves === 1) throw new Error("does not answer");
+  };
+  await expect(runs.start(starter)).rejects.toThrow("does not answer");
+  expect(await store.runs.list(10)).toMatchObject([{ state: "failed", report: { started_by: starter.actor, error: "does not answer" } }]);
+});
+
+test("the end of a run that the store does not take at once is saved later", async () => {
+  const { runs, logged } = managed(() => succeeded);
+  const { save } = store.runs;
+  let left = 1;
+  store.runs.save = async (run) => {
+    if (run.state !== "running" && left-- > 0) throw new Error("does not answer");
+    await save(run);
+  };
+  await runs.start(starter);
+  await runs.idle();
+  expect((await store.runs.list(10)).map(({ state }) => state)).toEqual(["succeeded"]);
+  expect(logged.filter((line) => line.startsWith("error"))).toEqual(["error: the result of a run could not be saved"]);
 });
