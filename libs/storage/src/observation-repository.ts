@@ -96,8 +96,13 @@ export interface ObservationRepository {
    * @returns the record now; null: another request changed or removed the upload meanwhile, and its progress is unchanged.
    */
   store(upload: UploadRecord, rows: readonly ObservationRow[], progress: UploadProgress, at: number): Promise<UploadRecord | null>;
-  /** Removes the record of an upload whose rows were removed before. */
-  forget(number: number): Promise<void>;
+  /**
+   * Removes the record of an upload whose rows were removed before.
+   *
+   * @param asRead  the record as it was read; if it was changed since, it stays. Default: whatever it is.
+   * @returns whether there is no such record now.
+   */
+  forget(number: number, asRead?: Pick<UploadRecord, "offset" | "lines" | "complete">): Promise<boolean>;
   /** A number that changes with every row that is stored or removed. */
   revision(): Promise<number>;
   rowCount(): Promise<number>;

@@ -83,8 +83,10 @@ export function mongoObservations(connection: MongoConnection): ObservationRepos
       return null;
     },
 
-    async forget(number) {
-      await within(() => uploads().deleteOne({ number }));
+    async forget(number, asRead) {
+      const filter = asRead && { offset: asRead.offset, lines: asRead.lines, complete: asRead.complete };
+      const { deletedCount } = await within(() => uploads().deleteOne({ number, ...filter }));
+      return deletedCount === 1 || (await within(() => uploads().findOne({ number }))) === null;
     },
 
     async revision() {

@@ -57,6 +57,8 @@ const progressSql = `
   UPDATE uploads SET updated_at = ?, stored_bytes = ?, checksum = ?, checksum_bytes = ?, lines = ?, rows = ?, bad = ?, bad_lines = ?, header = ?, complete = ?
   WHERE number = ? AND stored_bytes = ? AND lines = ? AND complete = ?`;
 
+const forgetSql = "DELETE FROM uploads WHERE number = ? AND stored_bytes = ? AND lines = ? AND complete = ?";
+
 /**
  * Rows come in any order of prefix and time, so each row changes a page of both indexes, and every changed page is written as a whole, first to the
  * log and at a checkpoint to the file. Pages of 1 KiB and a checkpoint for each 64 MiB of log write a third of what SQLite's defaults write (800,000
@@ -170,8 +172,10 @@ function storeOn(connection: SqliteConnection): ObservationStore {
       return done ? { ...upload, ...progress, updatedAt: at } : null;
     },
 
-    async forget(number) {
-      connection.run("DELETE FROM uploads WHERE number = ?", number);
+    async forget(number, asRead) {
+      if (asRead === undefined) connection.run("DELETE FROM uploads WHERE number = ?", number);
+      else connection.run(forgetSql, number, asRead.offset, asRead.lines, asRead.complete ? 1 : 0);
+      return connection.get("SELECT 1 FROM uploads WHERE number = ?", number) === undefined;
     },
 
     async revision() {

@@ -122,6 +122,17 @@ export function describeObservations(name: string, factory: ObservationFactory):
       expect((await store.begin(newUpload, 7)).number).toBe(2);
     });
 
+    test("keeps the record of an upload that was continued after it was read", async () => {
+      const store = await factory.open();
+      const upload = await store.begin(newUpload, 5);
+      const after = (await store.store(upload, [row(1, "192.0.2.1/32")], { ...begun, offset: 10, lines: 1, rows: 1 }, 6)) as UploadRecord;
+      expect(await store.forget(upload.number, upload)).toBe(false);
+      expect(await store.find("u1")).toEqual(after);
+      expect(await store.forget(upload.number, after)).toBe(true);
+      expect(await store.find("u1")).toBeNull();
+      expect(await store.forget(upload.number, after)).toBe(true);
+    });
+
     test("changes its revision with every row that is stored or removed, and with nothing else", async () => {
       const store = await factory.open();
       const first = await store.revision();

@@ -78,18 +78,19 @@ export async function sweep(repository: ObservationRepository, retention: Retent
       if (count < removedAtOnce) return;
     }
   };
-  const uploads: Pick<UploadRecord, "number" | "updatedAt">[] = [];
+  const uploads: Pick<UploadRecord, "number" | "updatedAt" | "offset" | "lines" | "complete">[] = [];
   const geofeeds: UploadRecord[] = [];
   const beyond: number[] = [];
   for await (const upload of allUploads(repository)) {
-    const { number, updatedAt, format } = upload;
-    uploads.push({ number, updatedAt });
+    const { number, updatedAt, offset, lines, complete, format } = upload;
+    uploads.push({ number, updatedAt, offset, lines, complete });
     if (format === "geofeed") geofeeds.push(upload);
     else if (uploads.length > uploadsMax) beyond.push(number);
   }
-  for (const { number, complete } of geofeedsToRemove(geofeeds, retention)) {
-    // First, so that it cannot be continued: its end alone would count as the whole geofeed.
-    if (!complete) await repository.forget(number);
+  for (const upload of geofeedsToRemove(geofeeds, retention)) {
+    const { number, complete } = upload;
+    // First, so that it cannot be continued: its end alone would count as the whole geofeed. If it was continued since it was read, it stays.
+    if (!complete && !(await repository.forget(number, upload))) continue;
     await removeAll({ fromUpload: number, toUpload: number });
   }
   for (const number of beyond) {
@@ -103,12 +104,13 @@ export async function sweep(repository: ObservationRepository, retention: Retent
   const left = uploads.filter(({ number }) => number > checkFrom && !forgotten.has(number)).reverse();
   const checked = left.slice(0, checkedAtOnce);
   let before = checkFrom;
-  for (const { number, updatedAt } of checked) {
+  for (const upload of checked) {
+    const { number, updatedAt } = upload;
     signal.throwIfAborted();
     // Removes lines of uploads that were deleted while they were sent. An upload that has just begun may have a number, and no record yet.
     if (number > before + 1 && updatedAt <= now - emptyMsMax) await removeAll({ fromUpload: before + 1, toUpload: number - 1 });
     before = number;
-    if (updatedAt <= now - emptyMsMax && !(await repository.hasRows(number))) await repository.forget(number);
+    if (updatedAt <= now - emptyMsMax && !(await repository.hasRows(number))) await repository.forget(number, upload);
     if (number % turnEvery === 0) await turn();
   }
   return { rows, checkedTo: checked.length < left.length ? before : 0 };

@@ -194,6 +194,27 @@ describe("retention", () => {
     expect(await rest()).toEqual(["1101:1", "1101:2"]);
   });
 
+  test("removes nothing of an upload that is continued while retention is frozen after it read the records", async () => {
+    const [first, second] = ["192.0.2.0/24,NL,,,\n", "198.51.100.0/24,NL,,,\n"];
+    const geofeed = { source: "isp", format: "geofeed" } as const;
+    await upload("new", first, { ...geofeed, isPart: true });
+    await repository.begin({ id: "empty", format: "ndjson", source: "s", keyId: null }, newest * 1_000);
+    const later = newest + 2 * day;
+    const thawed = {
+      ...repository,
+      uploads: async (...given: Parameters<typeof repository.uploads>) => {
+        const read = await repository.uploads(...given);
+        await upload("new", first + second, { ...geofeed, at: later });
+        await upload("empty", "\n", { isPart: true, at: later });
+        return read;
+      },
+    };
+    await sweep(thawed, { keptSeconds: 1, rowsMax: 100, now: later * 1_000, signal });
+    expect(await rest()).toEqual(["1:1", "1:2"]);
+    expect(await repository.find("new")).toMatchObject({ complete: true, rows: 2 });
+    expect(await repository.find("empty")).toMatchObject({ lines: 1 });
+  });
+
   test("lets geofeeds have half of the room, so that observations stay", async () => {
     const feed = Array.from({ length: 6 }, (_, at) => `192.0.${at}.0/24,NL,,,\n`).join("");
     for (const source of ["one", "two"]) await upload(source, feed, { format: "geofeed" });
