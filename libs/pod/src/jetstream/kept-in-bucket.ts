@@ -67,17 +67,27 @@ export class KeptInBucket {
     return { manifests: await this.#keys.manifestIds(), objects: isAlone ? await this.#objects.stored() : null };
   }
 
-  /** Removes of what was stored the manifests that are not kept, and objects that no kept manifest needs. */
-  async removeOthers({ manifests, objects }: StoredInBucket, ids: readonly string[], named: ReadonlySet<string>): Promise<void> {
+  /**
+   * Removes of what was stored the manifests that are not kept, and objects that no kept manifest needs.
+   *
+   * @param confirm  awaited before each removal; its rejection ends the removal.
+   */
+  async removeOthers(
+    { manifests, objects }: StoredInBucket,
+    ids: readonly string[],
+    named: ReadonlySet<string>,
+    confirm: () => Promise<void>,
+  ): Promise<void> {
     const spare = new Set<string>();
     for (const id of manifests) {
       if (ids.includes(id)) continue;
+      await confirm();
       const removed = objects === null ? await this.namedBy(id) : null;
       for (const { object } of removed?.whole ?? []) if (!named.has(object)) spare.add(object);
       await this.#keys.removeManifest(id);
     }
-    if (objects === null) await this.#objects.remove(spare);
-    else await this.#objects.removeExcept(named, objects);
+    if (objects === null) await this.#objects.remove(spare, confirm);
+    else await this.#objects.removeExcept(named, objects, confirm);
   }
 
   async #isWhole({ whole }: NamedObjects): Promise<boolean> {

@@ -148,20 +148,29 @@ export class JetStreamObjects {
     return { meta: await this.#subjects("M"), chunks: await this.#subjects("C") };
   }
 
-  /** Removes of what was stored every other object, and chunks that a writer left without their description. */
-  async removeExcept(names: ReadonlySet<string>, { meta, chunks }: StoredObjects): Promise<void> {
+  /**
+   * Removes of what was stored every other object, and chunks that a writer left without their description.
+   *
+   * @param confirm  awaited before each removal; its rejection ends the removal. Default: nothing is asked.
+   */
+  async removeExcept(names: ReadonlySet<string>, { meta, chunks }: StoredObjects, confirm = async () => {}): Promise<void> {
     const keptChunks = new Set<string>();
     for (const name of names) {
       const info = await this.#info(name);
       if (info !== null) keptChunks.add(`$O.${this.#bucket}.C.${info.nuid}`);
     }
     const keptMeta = new Set([...names].map((name) => this.#metaSubject(name)));
-    for (const subject of meta) if (!keptMeta.has(subject)) await this.#purge(subject);
-    for (const subject of chunks) if (!keptChunks.has(subject)) await this.#purge(subject);
+    const others = [...meta.filter((subject) => !keptMeta.has(subject)), ...chunks.filter((subject) => !keptChunks.has(subject))];
+    for (const subject of others) {
+      await confirm();
+      await this.#purge(subject);
+    }
   }
 
-  async remove(names: Iterable<string>): Promise<void> {
+  /** @param confirm  as for `removeExcept` */
+  async remove(names: Iterable<string>, confirm: () => Promise<void>): Promise<void> {
     for (const name of names) {
+      await confirm();
       const info = await this.#info(name);
       await this.#purge(this.#metaSubject(name));
       if (info !== null) await this.#purge(`$O.${this.#bucket}.C.${info.nuid}`);

@@ -7,6 +7,7 @@ import {
   type Manifest,
   ManifestError,
   namedObjects,
+  type Publication,
   PublicationConflictError,
   type Retention,
   retentionDefaults,
@@ -62,6 +63,16 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
     return record && { published: record.published, active: record.active };
   };
 
+  /**
+   * Rejects if others have published since: they may use an object again that was stored before, and that this publication does not keep. The
+   * pointer may have been moved to activate this publication.
+   */
+  const confirmLast = async (publications: readonly Publication[]): Promise<void> => {
+    const now = (await keys.pointer())?.record?.publications.at(-1);
+    const last = publications.at(-1);
+    if (now?.id !== last?.id || now?.at !== last?.at) throw new SnapshotError(`bucket ${bucket}: others published since`);
+  };
+
   return {
     putObject: (bytes) => objects.put(bytes),
     getObject: (digest, bytes) => objects.get(digest, bytes),
@@ -91,7 +102,7 @@ export async function openJetStreamStore(nc: NatsConnection, options: JetStreamS
         throw new PublicationConflictError(manifest.id, await pointer().then((now) => now?.published ?? null));
       // The snapshot is already published. What cannot be removed costs disk space, and the next publication tries again.
       const ids = [...keeps.whole, ...keeps.publications.map(({ id }) => id)];
-      if (stored !== null) await kept.removeOthers(stored, ids, keeps.objects).catch(() => undefined);
+      if (stored !== null) await kept.removeOthers(stored, ids, keeps.objects, () => confirmLast(publications)).catch(() => undefined);
     },
 
     async discardUnpublished() {
