@@ -10,7 +10,7 @@ import {
 } from "@netfacts/snapshot";
 
 export interface SnapshotCopyDeps {
-  /** Folder of the copy, for this process alone. It is created with the first copy. */
+  /** Folder of the copy. It is created with the first copy. Only the leader writes to it, and an earlier one that does not know yet that it is none. */
   readonly folder: string;
   readonly store: SnapshotStore;
   /** Activates a published snapshot. */
@@ -115,7 +115,7 @@ export class SnapshotCopy {
         if (active === null) return;
         const takenBack = await store.takenBack();
         const wanted = `${active} ${JSON.stringify(takenBack)}`;
-        if (wanted === this.#copied || performance.now() < this.#noCopyBefore) return;
+        if ((wanted === this.#copied && (await this.#isAsWritten(active))) || performance.now() < this.#noCopyBefore) return;
         await this.#take(active, takenBack);
         this.#copied = wanted;
       });
@@ -126,6 +126,11 @@ export class SnapshotCopy {
       if (message !== this.#reported) this.#tell(err);
       this.#reported = message;
     }
+  }
+
+  /** Whether nobody else wrote to the copy: on a shared volume an earlier leader that was frozen may put its own snapshot there when it goes on. */
+  async #isAsWritten(active: string): Promise<boolean> {
+    return (await this.#copy.currentId()) === active && (await this.#copy.objectsMark()) === this.#own.mark;
   }
 
   #tell(err: unknown): void {
@@ -166,10 +171,14 @@ export class SnapshotCopy {
       const content = await this.#readIntact(object, bytes);
       await this.#keep(() => this.#copy.putObject(content));
     }
+    if (this.#stopped) return;
     await this.#keep(() => this.#copy.publish(manifest, { takenBack }));
+    const written = objectsOf(manifest).map(({ object }) => object);
+    const markNow = await this.#copy.objectsMark();
+    const isWhole = !(await Promise.all(written.map((object) => this.#copy.objectMark(object)))).includes("");
     this.#own = {
-      objects: new Set(objectsOf(manifest).map(({ object }) => object)),
-      mark: await this.#copy.objectsMark(),
+      objects: new Set(written),
+      mark: isWhole ? markNow : "not whole",
       readAtMs: isKnown ? readAtMs : now,
     };
   }

@@ -511,6 +511,61 @@ test("a stop waits for the object being copied, and copies no other", async () =
   }
 });
 
+test("a copy over which an earlier leader writes, because it was frozen, is made again", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const store = openFolderStore(join(folder, "store"));
+  const { id: earlier } = await publishMade(store, { names: madeNames({ 1: "one" }) });
+  const { id, sections } = await publishMade(store, { names: madeNames({ 1: "two" }) });
+  const copy = copyOf(store, folder);
+  try {
+    copy.start();
+    const serving = openFolderStore(join(folder, "serving"));
+    await until(async () => (await serving.currentId()) === id);
+    // The last step of its publication.
+    writeFileSync(join(folder, "serving", "current"), `${earlier}\n`);
+    const { object = "", bytes = 0 } = sections.as_names ?? {};
+    const isCopied = async () =>
+      (await serving.currentId()) === id &&
+      (await serving.getObject(object, bytes).then(
+        () => true,
+        () => false,
+      ));
+    await until(isCopied);
+    // As its removal of what it did not publish, some time later.
+    rmSync(join(folder, "serving", "objects", object));
+    await until(isCopied);
+  } finally {
+    await copy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("a leader that loses its term during the last object of a copy does not publish the copy", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "netfacts-copy-"));
+  const store = openFolderStore(join(folder, "store"));
+  await publishMade(store, { names: madeNames({ 1: "one" }) });
+  let stopped: Promise<void> | null = null;
+  const copy = copyOf(
+    {
+      ...store,
+      getObject(digest, bytes) {
+        stopped ??= copy.stop();
+        return store.getObject(digest, bytes);
+      },
+    },
+    folder,
+  );
+  try {
+    copy.start();
+    await until(async () => stopped !== null);
+    await stopped;
+    expect(await openFolderStore(join(folder, "serving")).currentId()).toBeNull();
+  } finally {
+    await copy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 /** Each object can be read to its end, and has its digest. */
 async function isWhole(store: Awaited<ReturnType<Awaited<ReturnType<typeof testBucket>>["open"]>>, manifest: Manifest): Promise<boolean> {
   try {
