@@ -29,7 +29,7 @@ export interface LeaseRepository {
    * Takes the lease if it is free, released or expired; renews it for its owner. Of many concurrent callers one gets it.
    *
    * @param owner  a name that no other process and no other run has.
-   * @throws RangeError unless ttlMs is a positive integer.
+   * @throws RangeError unless ttlMs is an integer from 1 to 600,000.
    */
   acquire(name: string, owner: string, ttlMs: number): Promise<LeaseOutcome>;
   /** Succeeds unless another owner has taken it, even when it has expired. */

@@ -191,6 +191,19 @@ describe("the file", () => {
   });
 });
 
+test("the lease of a dead owner ends in its time when the clock was set back, and not that of one who lives", async () => {
+  let now = Date.UTC(2026, 10, 21);
+  const { leases } = await openStore({ now: () => now });
+  await leases.acquire("ingest", "dead", 15_000);
+  now -= 3_600_000;
+  expect(await leases.acquire("ingest", "next", 15_000)).toMatchObject({ outcome: "taken", lease: { until: now + 15_000 } });
+  now += 15_000;
+  expect(await leases.acquire("ingest", "next", 15_000)).toMatchObject({ outcome: "held", lease: { owner: "next", fence: 2 } });
+  now -= 3_600_000;
+  expect(await leases.renew("ingest", "next", 15_000)).toMatchObject({ outcome: "held", lease: { until: now + 15_000 } });
+  expect(await leases.acquire("ingest", "third", 300)).toMatchObject({ outcome: "taken", lease: { owner: "next", until: now + 15_000 } });
+});
+
 test("counters of a month survive a start with the clock two years ahead, and go when there are those of two later months", async () => {
   const months = [0, 1, 24, 25].map((index) => ({
     ...{ bucket: "b", policy: "month", start: Date.UTC(2026, 10 + index) / 1_000, expiresAt: Date.UTC(2026, 11 + index) },

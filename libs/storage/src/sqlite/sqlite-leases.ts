@@ -1,7 +1,7 @@
 /** Leases in SQLite. */
 
 import type { Lease, LeaseRepository } from "../lease-repository.ts";
-import { checkLeaseTime } from "../lease-time.ts";
+import { checkLeaseTime, leaseMsMax } from "../lease-time.ts";
 import type { Row, SqliteConnection } from "./connection.ts";
 
 const acquireSql = `
@@ -9,6 +9,8 @@ const acquireSql = `
   ON CONFLICT (name) DO UPDATE SET owner = $owner, until = $until, fence = fence + (owner IS NOT $owner)
   WHERE owner IS NULL OR owner = $owner OR until <= $now
   RETURNING *`;
+/** A clock that was set back must not let the lease of a dead owner last as much longer. No lease ends so late: its time begins again. */
+const beginAgainSql = "UPDATE leases SET until = ? WHERE name = ? AND until > ?";
 const renewSql = "UPDATE leases SET until = $until WHERE name = $name AND owner = $owner RETURNING *";
 
 /** @param now  the store's clock: that of this machine, the same for every process that uses the file. */
@@ -24,6 +26,7 @@ export function sqliteLeases(connection: SqliteConnection, now: () => number): L
       return await connection.patiently(() =>
         connection.transaction(() => {
           const at = now();
+          connection.run(beginAgainSql, at + ttlMs, name, at + leaseMsMax);
           const row = connection.getNamed(acquireSql, { name, owner, until: at + ttlMs, now: at });
           if (row !== undefined) return { outcome: "held", lease: toLease(row) };
           // Both statements are in one transaction, so nobody changes the lease in between.

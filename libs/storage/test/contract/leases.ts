@@ -103,7 +103,7 @@ export function describeLeases(name: string, factory: StoreFactory): void {
 
     test("refuse lengths that make no sense", async () => {
       const { leases } = await factory.open();
-      for (const ttlMs of [0, -1, 1.5, Number.NaN]) {
+      for (const ttlMs of [0, -1, 1.5, 600_001, Number.NaN]) {
         await expect(leases.acquire("ingest", "a", ttlMs)).rejects.toThrow(RangeError);
         await expect(leases.renew("ingest", "a", ttlMs)).rejects.toThrow(RangeError);
       }
