@@ -6,9 +6,12 @@ const refillMs = 1_000;
 const refillMsMin = 250;
 const refillShare = 1 / 200;
 
-/** End of a counter, Unix ms: an hour after its window, so that a late return still finds it. */
+/**
+ * End of a counter, Unix ms: an hour after its window, so that a late return still finds it. A longer window is kept for its length: the store's clock
+ * may be ahead and be corrected later, and what was leased of a day must not be leased again.
+ */
 export function counterEndMs(window: Window): number {
-  return window.endMs + 3_600_000;
+  return window.endMs + Math.max(3_600_000, window.endMs - window.startMs);
 }
 
 /**
