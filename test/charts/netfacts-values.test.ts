@@ -64,6 +64,7 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
   ["a setting of another service", joined(minimal, { gateway: { settings: { RDNS_SOCKETS: 4 } } }), /RDNS_SOCKETS/],
   ["a setting that the chart sets", joined(minimal, { gateway: { settings: { DRAIN_SECONDS: 4 } } }), /DRAIN_SECONDS/],
   ["a setting out of bounds", joined(minimal, { rdnsResolver: { settings: { RDNS_SOCKETS: 99 } } }), /RDNS_SOCKETS/],
+  ["a URL with a port that is none", joined(minimal, { nats: { url: "nats://a:4222,nats://nats:99999" } }), /nats[./]url/],
   ["a URL with a password", joined(minimal, { nats: { url: "nats://me:secret@nats:4222" } }), /nats[./]url/],
   ["a length that no prefix has", joined(minimal, { gateway: { trustedProxies: ["10.0.0.0/99"] } }), /gateway[./]trustedProxies/],
   ["a length that no IPv6 prefix has", joined(minimal, { gateway: { trustedProxies: ["fd00::/129"] } }), /gateway[./]trustedProxies/],

@@ -1,5 +1,7 @@
 /** The settings for logging in to NATS and for trusted certificates: checked without reading any file. */
 
+import { isIP } from "node:net";
+
 /** Members have the names of the settings, so that an error names the setting to change. Absent and empty are the same. */
 export interface NatsAccess {
   readonly NATS_USER?: string | undefined;
@@ -105,7 +107,7 @@ function readUrls(servers: string | readonly string[], faults: string[]): URL[] 
     const trimmed = text.trim();
     return URL.parse(trimmed.includes("://") ? trimmed : `nats://${trimmed}`);
   });
-  const usable = urls.filter((url) => url !== null && url.hostname !== "" && schemes.includes(url.protocol)) as URL[];
+  const usable = urls.filter((url) => url !== null && isHost(url.hostname) && url.port !== "0" && schemes.includes(url.protocol)) as URL[];
   // The message must not contain the text: it may hold a password.
   if (usable.length < urls.length)
     faults.push("NATS_URL: a NATS URL has the form nats://user:password@host:4222, or tls:// instead of nats://");
@@ -115,6 +117,11 @@ function readUrls(servers: string | readonly string[], faults: string[]): URL[] 
   const users = new Set(usable.filter(({ username }) => username !== "").map(({ username, password }) => `${username}:${password}`));
   if (users.size > 1) faults.push("NATS_URL: its servers have different users; one user must fit all servers of a cluster");
   return usable;
+}
+
+/** Whether it can be the host of a server. A name of only digits and dots is a mistyped address. */
+function isHost(text: string): boolean {
+  return text !== "" && (!/^[\d.]+$/.test(text) || isIP(text) === 4);
 }
 
 /** Null: it is not valid percent-encoding. */

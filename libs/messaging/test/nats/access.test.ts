@@ -21,6 +21,7 @@ function faults(access: NatsAccess, servers = "nats://127.0.0.1"): readonly stri
   }
 }
 
+const formFault = "NATS_URL: a NATS URL has the form nats://user:password@host:4222, or tls:// instead of nats://";
 const percentFault = "NATS_URL: the user or the password has a % that is not part of a code; write %25 for the character %";
 
 describe("settings that make no sense together are refused in one sentence that names them", () => {
@@ -48,7 +49,9 @@ describe("settings that make no sense together are refused in one sentence that 
     [{}, "nats://u:%FF@h", percentFault],
     [{}, "nats://h,nats://u:p%ss@i", percentFault],
     [{}, "nats://:secret@h", "NATS_URL: the password has no user"],
-    [{}, "http://u:secret@h", "NATS_URL: a NATS URL has the form nats://user:password@host:4222, or tls:// instead of nats://"],
+    ...["http://u:secret@h", "nats://h:0", "nats://300.1.1.1", "nats://h,10.0.0", "nats://h:99999"].map(
+      (servers): [NatsAccess, string, string] => [{}, servers, formFault],
+    ),
   ])("%j with %s", (access, servers, fault) => {
     expect(faults(access, servers)).toEqual([fault]);
   });

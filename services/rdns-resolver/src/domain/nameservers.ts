@@ -96,5 +96,5 @@ function parsePlain(item: string, defaultPort: number): NameserverAddress | null
 /** An IPv4 address or a host name. A name of only digits and dots is a mistyped address. */
 function isHost(text: string): boolean {
   if (isIP(text) === 4) return true;
-  return /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$/.test(text) && !/^[\d.]+$/.test(text);
+  return /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$/.test(text) && !/^[\d.]+$/.test(text) && !text.includes("..");
 }

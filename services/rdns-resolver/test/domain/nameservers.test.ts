@@ -55,6 +55,7 @@ test.each([
 test("reads a list with blanks in it, and tells every item that is no nameserver", () => {
   expect(parseNameservers(" 192.0.2.1 , ,unbound:54, ").servers).toHaveLength(2);
   const faults = [
+    "a..b",
     "192.0.2.256",
     "192.0.2.1:0",
     "192.0.2.1:65536",
