@@ -3,7 +3,7 @@
 import type { RunRecord, Store } from "@netfacts/storage";
 import type { KeptReport } from "./run-record.ts";
 
-/** Number of the last runs that are checked. */
+/** Number of the last runs that are checked, and of those in the future. */
 const runsLookedAt = 100;
 
 export interface AbandonedRunsOptions {
@@ -19,7 +19,10 @@ export interface AbandonedRunsOptions {
 export async function endAbandonedRuns(options: AbandonedRunsOptions): Promise<RunRecord[]> {
   const { runs, clock, isAbandoned = () => true, confirm } = options;
   const ended: RunRecord[] = [];
-  for (const run of await runs.list(runsLookedAt, clock.now())) {
+  const last = await runs.list(runsLookedAt, clock.now());
+  // By start alone, those that began while the clock was ahead come first. They are the last ones otherwise, behind all others.
+  const latest = (await runs.list(runsLookedAt)).filter(({ id }) => last.every((run) => run.id !== id));
+  for (const run of [...last, ...latest]) {
     const report = run.report as KeptReport | null;
     if (run.state !== "running" || !isAbandoned(report?.started_by ?? null)) continue;
     await confirm?.();

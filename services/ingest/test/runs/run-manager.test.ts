@@ -135,3 +135,12 @@ test("the end of a run that the store does not take at once is saved later", asy
   expect((await store.runs.list(10)).map(({ state }) => state)).toEqual(["succeeded"]);
   expect(logged.filter((line) => line.startsWith("error"))).toEqual(["error: the result of a run could not be saved"]);
 });
+
+test("a run that began while the clock was ahead, and was killed, is ended by the next leader", async () => {
+  const now = 100_000_000;
+  const past = { startedAt: now, endedAt: now, state: "succeeded", report: null } as const;
+  for (let at = 0; at < 150; at++) await store.runs.save({ ...past, id: `run-${at}` });
+  await store.runs.save({ id: "ahead", startedAt: now + 86_400_000, endedAt: null, state: "running", report: null });
+  await managed(() => succeeded, { now: () => now }).runs.takeOver();
+  expect(await store.runs.find("ahead")).toMatchObject({ state: "failed" });
+});
