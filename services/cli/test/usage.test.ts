@@ -1,6 +1,6 @@
 /** `netfacts usage`, `netfacts backup`, `netfacts restore`. */
 
-import { existsSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { openSqliteStore } from "@netfacts/storage";
@@ -88,6 +88,8 @@ test("a backup has uploaded observations in a second file, and a restore puts ba
   expect(await run(dataDir, ...uploaded)).toMatchObject({ code: 0 });
   const copy = join(dataDir, "copy.sqlite");
   expect(await runJson(dataDir, "backup", copy)).toMatchObject({ file: copy, observations: `${copy}.observations` });
+  // Killed in between, it leaves no copy of the store that a restore would take without its observations.
+  expect(statSync(`${copy}.observations`, { bigint: true }).mtimeNs <= statSync(copy, { bigint: true }).mtimeNs).toBe(true);
   rmSync(copy);
   expect(await run(dataDir, "backup", copy)).toMatchObject({ code: 6, out: "" });
   expect(existsSync(copy)).toBe(false);

@@ -73,15 +73,19 @@ function observationsOf(file: string): string {
   return `${file}.observations`;
 }
 
-/** Makes both copies, or none. @returns whether there are observations. */
+/**
+ * Makes both copies, or none. That of the store comes last: if this process is killed in between, there is no copy that seems to be whole.
+ *
+ * @returns whether there are observations.
+ */
 function backUpFiles(settings: SharedSettings, file: string): boolean {
-  backUpSqliteStore(storePath(settings), file);
+  const hasObservations = existsSync(observationsPath(settings));
+  if (hasObservations) backUpSqliteObservations(observationsPath(settings), observationsOf(file));
   try {
-    const hasObservations = existsSync(observationsPath(settings));
-    if (hasObservations) backUpSqliteObservations(observationsPath(settings), observationsOf(file));
+    backUpSqliteStore(storePath(settings), file);
     return hasObservations;
   } catch (error) {
-    rmSync(file, { force: true });
+    if (hasObservations) rmSync(observationsOf(file), { force: true });
     throw error;
   }
 }
@@ -89,11 +93,12 @@ function backUpFiles(settings: SharedSettings, file: string): boolean {
 /** Like `backUpFiles`, for a database. */
 async function backUpDatabase(uri: string, file: string, now: number): Promise<boolean> {
   const { backUpMongoObservations, backUpMongoStore } = await import("@netfacts/storage/mongo");
-  await backUpMongoStore(uri, file, now);
+  const hasObservations = (await backUpMongoObservations(uri, observationsOf(file), now)) !== null;
   try {
-    return (await backUpMongoObservations(uri, observationsOf(file), now)) !== null;
+    await backUpMongoStore(uri, file, now);
+    return hasObservations;
   } catch (error) {
-    rmSync(file, { force: true });
+    if (hasObservations) rmSync(observationsOf(file), { force: true });
     throw error;
   }
 }
