@@ -14,7 +14,8 @@ const secretVariables = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACE
 /**
  * Puts the credentials that are in files into their variables, where the exporter reads them.
  *
- * @throws ConfigError for an endpoint, a protocol, a sampler, a ratio or a propagator that the SDK would not use as it stands, or a missing file.
+ * @throws ConfigError for an endpoint, a protocol, a sampler, a ratio, a propagator, a number or a list of headers that the SDK would not use as it
+ * stands, or a missing file.
  */
 export function readTelemetrySettings(env: NodeJS.ProcessEnv): void {
   checkEndpoint(env);
@@ -23,6 +24,7 @@ export function readTelemetrySettings(env: NodeJS.ProcessEnv): void {
   for (const name of secretVariables) {
     const text = readSecretSetting(name, env);
     if (text !== "") env[name] = text;
+    checkHeaders(name, text);
   }
 }
 
@@ -44,10 +46,39 @@ function checkEndpoint(env: NodeJS.ProcessEnv): void {
   throw new ConfigError([`${name} must be an http or https URL, not ${JSON.stringify(withoutSecrets(text))}`]);
 }
 
+/** The exporter silently leaves out an entry that it cannot read, so that the collector gets no credentials. The message shows no value. */
+function checkHeaders(name: string, text: string): void {
+  const at = text.split(",").findIndex((entry) => entry.trim() !== "" && !isHeader(entry));
+  if (at === -1) return;
+  const form = "a list of name=value with percent-encoded values, such as authorization=Bearer%20TOKEN";
+  throw new ConfigError([`${name} must be ${form}; entry ${at + 1} is not, and its value is not shown`]);
+}
+
+function isHeader(entry: string): boolean {
+  const [, value = ""] = /^\s*[\w!#$%&'*+.^`|~-]+\s*=(.*)$/.exec(entry) ?? [];
+  try {
+    return decodeURIComponent(value).trim() !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** Numbers: times are in ms. */
+const numbers = [
+  "OTEL_EXPORTER_OTLP_TIMEOUT",
+  "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+  "OTEL_BSP_SCHEDULE_DELAY",
+  "OTEL_BSP_EXPORT_TIMEOUT",
+  "OTEL_BSP_MAX_QUEUE_SIZE",
+  "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
+] as const;
+
+const isWhole = (text: string) => Number.isInteger(Number(text)) && Number(text) >= 0;
+
 const samplers = ["always_on", "always_off", "traceidratio"].flatMap((name) => [name, `parentbased_${name}`]);
 const propagators = ["tracecontext", "baggage", "b3", "b3multi", "none"];
 
-/** The SDK silently replaces an unknown sampler or ratio by "all traces", and ignores an unknown propagator. */
+/** The SDK silently replaces an unknown sampler or ratio by "all traces", and a number with a unit by its default, and ignores an unknown propagator. */
 function checkNames(env: NodeJS.ProcessEnv): void {
   const oneOf = (names: readonly string[]) => `one of ${names.join(", ")}`;
   const isRatio = (text: string) => Number(text) >= 0 && Number(text) <= 1;
@@ -59,6 +90,7 @@ function checkNames(env: NodeJS.ProcessEnv): void {
       (text) => text.split(",").every((each) => ["", ...propagators].includes(each.trim())),
       `a list of ${propagators.join(", ")}`,
     ],
+    ...numbers.map((name) => [name, isWhole, "a whole number without a unit"] as const),
   ];
   const faults = rules.flatMap(([name, isGood, expected]) => {
     const text = env[name] ?? "";

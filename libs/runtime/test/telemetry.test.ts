@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { compileCache } from "../../../test/support/compile-cache.ts";
 import { type OtlpReceiver, type Span, startOtlpReceiver } from "../../../test/support/otlp-receiver.ts";
 import { testProgramArgs } from "../../../test/support/programs.ts";
+import { readTelemetrySettings } from "../src/telemetry-settings.ts";
 
 const program = testProgramArgs("libs/runtime/test/support/traced-server-process.ts");
 const secret = "abcdefghijklmnopqrstuvwxyzABCDEF012345";
@@ -305,6 +306,37 @@ test("refuses samplers, ratios and propagators that the SDK would replace by its
     "OTEL_TRACES_SAMPLER must be one of always_on, parentbased_always_on, always_off, parentbased_always_off, traceidratio, " +
       'parentbased_traceidratio, not "TraceIdRatio"\n',
   );
+});
+
+test.each(["OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_MAX_QUEUE_SIZE", "OTEL_EXPORTER_OTLP_TIMEOUT"])(
+  "refuses a %s that is no number, which the SDK would replace by its default",
+  (name) => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
+    for (const wrong of ["5s", "1,5", "-1"])
+      expect(() => readTelemetrySettings({ ...endpoint, [name]: wrong })).toThrow(
+        `${name} must be a whole number without a unit, not "${wrong}"`,
+      );
+    readTelemetrySettings({ ...endpoint, [name]: " 5000 " });
+  },
+);
+
+test("refuses headers that the exporter would leave out, and shows nothing of them", () => {
+  const read = (text: string, name = "OTEL_EXPORTER_OTLP_HEADERS") =>
+    readTelemetrySettings({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", [name]: text });
+  for (const [wrong, entry] of [
+    ["authorization: Bearer hunter2", 1],
+    ['"authorization=Bearer hunter2"', 1],
+    ["a=b,hunter2", 2],
+    ["a b=hunter2", 1],
+    ["authorization=hunter2%", 1],
+    ["authorization= ", 1],
+  ] as const) {
+    expect(() => read(wrong)).toThrow(`OTEL_EXPORTER_OTLP_HEADERS must be a list of name=value with percent-encoded values`);
+    expect(() => read(wrong)).toThrow(`; entry ${entry} is not`);
+    expect(() => read(wrong)).not.toThrow(/hunter2/);
+  }
+  expect(() => read("x", "OTEL_EXPORTER_OTLP_TRACES_HEADERS")).toThrow(/^OTEL_EXPORTER_OTLP_TRACES_HEADERS must be/);
+  for (const right of ["", "authorization=Bearer%20t", "authorization=Bearer t, x-tenant = a,", "authorization=Basic dTpw=="]) read(right);
 });
 
 test("takes a comma behind the last propagator, as the SDK does", async () => {
