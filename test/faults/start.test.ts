@@ -245,7 +245,11 @@ describe("sources that fail", () => {
 describe("a full disk", () => {
   test("at the first moment is told of the folder", async () => {
     const home = join(temporaryFolder(), "home");
-    expectOneLine(await launchUnder('ulimit -f 0; exec "$@"', home).ended, home, "full disk");
+    expectOneLine(
+      await launchUnder('ulimit -f 0; exec "$@"', home).ended,
+      home,
+      "is on a full disk; free some space on it, or choose another folder with NETFACTS_HOME=",
+    );
   });
 
   test("at the store is told of the store", async () => {

@@ -35,9 +35,10 @@ class HomeError extends Error {
   readonly code: string | undefined;
 
   constructor(folder: string, cause: NodeJS.ErrnoException) {
-    super(
-      `${cause instanceof DanglingLinkError ? cause.message : `${folder} ${homeFault(cause)}`}; choose another folder with NETFACTS_HOME=`,
-    );
+    const fault = cause instanceof DanglingLinkError ? cause.message : `${folder} ${homeFault(cause)}`;
+    // Another folder has none of the keys and data that may be in this one.
+    const remedy = isDiskFull(cause.code) ? "free some space on it, or choose" : "choose";
+    super(`${fault}; ${remedy} another folder with NETFACTS_HOME=`);
     this.code = cause.code;
   }
 }
