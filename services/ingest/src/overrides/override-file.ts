@@ -1,6 +1,6 @@
 /** Copies the operator's overrides of AS profiles from the control store to a file, which runs read as a source of two sections. */
 
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ProfileOverride, ProfileRecord, Store } from "@netfacts/storage";
 import { replaceText } from "../replace-text.ts";
@@ -27,10 +27,18 @@ export function overridesIn(stateFolder: string): string {
   return join(stateFolder, "profile-overrides.csv");
 }
 
+/** Changes with every other file in this place; empty: there is none. */
+async function markOf(path: string): Promise<string> {
+  const { ino, size, mtimeMs } = await stat(path).catch(() => ({ ino: "", size: "", mtimeMs: "" }));
+  return `${ino} ${size} ${mtimeMs}`.trim();
+}
+
 /** Follows the store. Only one process at a time may write the file of a folder. */
 export class OverrideFile {
   readonly #deps: OverrideFileDeps;
   #version = "";
+  /** `markOf` the file that has this version. On a shared volume an earlier leader that was frozen may replace it. */
+  #mark = "";
   #looking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
@@ -78,14 +86,16 @@ export class OverrideFile {
   async #refresh(): Promise<boolean> {
     const { profiles, stateFolder } = this.#deps;
     const { count, version } = await profiles.state();
-    if (version === this.#version) return false;
     const path = overridesIn(stateFolder);
+    if (version === this.#version && (await markOf(path)) === this.#mark) return false;
     const before = await readFile(path, "utf8").catch(() => null);
     const text = overridesText(await this.#all());
     const isOther = before !== text && !(before === null && count === 0);
     if (isOther) await replaceText(path, text);
-    // Set after the write, so that a failed write is tried again.
-    this.#version = version;
+    const mark = await markOf(path);
+    const written = await readFile(path, "utf8").catch(() => null);
+    // Only now, so that a write is tried again that failed, or that another process has overwritten.
+    if (written === (before === null && !isOther ? null : text)) [this.#version, this.#mark] = [version, mark];
     return isOther;
   }
 

@@ -5,10 +5,12 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { overrideFaults, type ProfileOverride, type ProfileRecord } from "@netfacts/storage";
+import { until } from "../../../../test/support/http.ts";
 import fc from "../../../../test/support/properties.ts";
 import { runs, seed } from "../../../../test/support/runs.ts";
 import { OverrideFile, overridesIn, overridesText } from "../../src/overrides/override-file.ts";
 import { readOverridesCsv } from "../../src/readers/operator-csv.ts";
+import { replaceText } from "../../src/replace-text.ts";
 import { contentOf } from "../readers/content.ts";
 
 const record = (asn: number, profile: ProfileOverride): ProfileRecord => ({
@@ -223,4 +225,31 @@ test("after a look that failed, the next one waits", async () => {
   const [first = 0, second = 0] = lookedAt;
   expect(second - first).toBeGreaterThanOrEqual(300);
   await rm(stateFolder, { recursive: true });
+});
+
+test("a file that an earlier leader overwrites, because it was frozen, is brought up to date again", async () => {
+  const stateFolder = await mkdtemp(join(tmpdir(), "netfacts-overrides-"));
+  const ending = new AbortController();
+  let changes = 0;
+  const file = new OverrideFile({
+    stateFolder,
+    profiles: {
+      list: async (_limit, after) => (after === undefined ? [record(1, { name: "new" })] : []),
+      state: async () => ({ count: 1, version: "2" }),
+    },
+    log: { error: () => undefined },
+    onChange: () => changes++,
+    lookMs: 1,
+  });
+  try {
+    await file.follow(ending.signal);
+    expect(changes).toBe(1);
+    await replaceText(overridesIn(stateFolder), overridesText([record(1, { name: "old" })]));
+    await until(async () => changes === 2);
+    expect(await readFile(overridesIn(stateFolder), "utf8")).toContain("new");
+  } finally {
+    ending.abort();
+    await file.ended();
+    await rm(stateFolder, { recursive: true });
+  }
 });
