@@ -7,12 +7,13 @@
  */
 
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { endCluster } from "../test/cluster/support/running-cluster.ts";
 import { longVariable, quickVariable, seedVariable } from "../test/support/runs.ts";
 import { filesMax } from "../test/support/start-gate.ts";
+import { makeTemporaryFolder } from "../test/support/temporary-folder.ts";
 import { type Count, countLine, countReport, failedLines, type JestReport, slowestLines, timeLine } from "./test-report.ts";
 
 const root = resolve(process.env.TEST_ROOT ?? join(import.meta.dirname, ".."));
@@ -46,11 +47,11 @@ const unitTier: Tier = {
   minutesMax,
 };
 const gateTier: Tier = { workers, options: [], env: {}, minutesMax };
-/** One worker, because the cluster needs both processors. The first build takes long. */
+/** One worker, because the cluster needs both processors. The first build takes long. Its images are too large for a folder in memory. */
 const clusterTier: Tier = {
   workers: 1,
   options: [`--config=${join(import.meta.dirname, "../test/cluster/jest.config.mjs")}`],
-  env: {},
+  env: { TMPDIR: tmpdir() },
   minutesMax: 90,
 };
 
@@ -60,12 +61,13 @@ function longTier(): Tier {
   return { workers, options: [], env: { [longVariable]: "1", [seedVariable]: seed }, minutesMax: longMinutesMax };
 }
 
-/** Runs Jest. `report` is null if Jest wrote none. */
+/** Runs Jest, with its temporary files in `folder`. `report` is null if Jest wrote none. */
 async function runJest(
   { workers, options, env, minutesMax }: Tier,
   args: readonly string[],
-  reportPath: string,
+  folder: string,
 ): Promise<{ report: JestReport | null; fault: string | null }> {
+  const reportPath = join(folder, "report.json");
   const child = spawn(
     process.execPath,
     [
@@ -87,10 +89,11 @@ async function runJest(
       stdio: ["ignore", "ignore", "inherit"],
       env: {
         ...process.env,
+        TMPDIR: folder,
         ...env,
         NODE_OPTIONS: "--conditions=source --disable-warning=ExperimentalWarning",
         // Not in the folder of other programs: tests are compiled anew in each run, and 50 MB of them would stay there.
-        NODE_COMPILE_CACHE: join(dirname(reportPath), "compiled"),
+        NODE_COMPILE_CACHE: join(folder, "compiled"),
       },
     },
   );
@@ -132,14 +135,14 @@ function countOf(report: JestReport | null, fault: string | null, isSelected: bo
   return fault === null ? count : { ...count, failed: count.failed + 1 };
 }
 
-const folder = mkdtempSync(join(tmpdir(), "netfacts-test-"));
+const folder = makeTemporaryFolder();
 try {
   const [first, ...others] = process.argv.slice(2);
   const tier = first === "--unit" ? unitTier : first === "--long" ? longTier() : first === "--cluster" ? clusterTier : gateTier;
   const args = tier === gateTier ? process.argv.slice(2) : others;
   if (tier !== unitTier && tier !== clusterTier) spawnSync(join(import.meta.dirname, "doctor.sh"), { stdio: "inherit" });
   const began = performance.now();
-  const { report, fault } = await runJest(tier, args, join(folder, "report.json"));
+  const { report, fault } = await runJest(tier, args, folder);
   const seconds = (performance.now() - began) / 1_000;
   if (report !== null) console.log(`\nslowest files:\n${slowestLines(report, root).join("\n")}\n\n${timeLine(report, seconds)}`);
   if (fault !== null) console.log(`Jest: ${fault}`);
