@@ -69,7 +69,7 @@ test_tool promtool "${PROMTOOL:-}" "$cache/debs/prometheus/usr/bin/promtool" \
 nats_version=2.11.4
 nats_cached=$cache/nats-server-$nats_version/nats-server
 [ -x "$nats_cached" ] || nats_cached=$cache/debs/nats-server/usr/sbin/nats-server
-if command -v go >/dev/null; then fetchable=go; fi
+if command -v go >/dev/null || command -v pip3 >/dev/null; then fetchable=nats; fi
 test_tool nats-server "${NATS_SERVER:-}" "$nats_cached" \
   'make dev, tests: messages and snapshots between processes' "go install github.com/nats-io/nats-server/v2@v$nats_version"
 
