@@ -94,3 +94,15 @@ test("tells what others may return, for a while, and nothing of one's own", asyn
     .updateOne({}, { $set: { "reservedAt.beef": new Date(0) } });
   expect(await limits.take(month, 500, 1, { owner: "f00d", number: 3 })).toMatchObject({ leased: 202, reserved: 0 });
 });
+
+test("does not tell what others said before the clock of the server was set back", async () => {
+  const { limits } = await open();
+  await limits.take(month, 500, 70, { owner: "beef", number: 1, held: 60, reserved: 10 });
+  expect(await limits.read(month, "f00d")).toMatchObject({ held: 60, reserved: 10 });
+  const later = new Date(Date.now() + 300_000);
+  await client
+    .db(database ?? "")
+    .collection("limit_windows")
+    .updateOne({}, { $set: { "heldAt.beef": later, "reservedAt.beef": later } });
+  expect(await limits.read(month, "f00d")).toMatchObject({ leased: 70, held: 0, reserved: 0 });
+});

@@ -209,7 +209,8 @@ function toReading(document: WindowDocument, asker?: string): LimitReading {
   if (asker === undefined) return reading;
   const ofOthers = (said: Record<string, number> = {}, saidAt: Record<string, Date> = {}): number =>
     Object.entries(said)
-      .filter(([owner]) => owner !== asker && reading.at - (saidAt[owner]?.getTime() ?? 0) <= saidMs)
+      // A report of the future is from before the server's clock was set back: its age is not known.
+      .filter(([owner]) => owner !== asker && Math.abs(reading.at - (saidAt[owner]?.getTime() ?? 0)) <= saidMs)
       .reduce((sum, [, units]) => sum + Number(units), 0);
   return { ...reading, reserved: ofOthers(document.reserved, document.reservedAt), held: ofOthers(document.held, document.heldAt) };
 }
