@@ -35,7 +35,12 @@ export function futureText({ clockSkewMaxSeconds: skew, format }: SourceConfig, 
  * @throws SourceError for a date in the future that is not allowed, and for one before 1970.
  */
 export function dateOf(source: SourceConfig, report: ReaderReport): SourceDate {
-  const written = () => statSync(source.location).mtimeMs / 1000;
+  const written = () => {
+    const seconds = statSync(source.location).mtimeMs / 1000;
+    // Ingest wrote this file itself. If its time is in the future, the clock was ahead then, and no operator can correct the file.
+    const isOwn = source.fetched !== undefined || source.isFollowed === true;
+    return isOwn ? Math.min(seconds, Date.now() / 1000) : seconds;
+  };
   const [seconds, what] =
     report.asOf !== null
       ? [report.asOf, "the time of its data"]

@@ -8,6 +8,7 @@ import { AnswerNotes, statusRecord } from "@netfacts/records";
 import { Generation, loadSnapshot, sealManifest } from "@netfacts/snapshot";
 import { ribRecord } from "../../../../libs/mrt/test/support/mrt-writer.ts";
 import { IngestError, type RunReport, runIngest } from "../../src/app.ts";
+import type { SourceConfig } from "../../src/sources/index.ts";
 import { allSources, atWork, delegatedFile, ribFile, vrpFile, type Workplace } from "../support/made-files.ts";
 import { madeUpdate } from "../support/made-updates.ts";
 
@@ -62,6 +63,27 @@ describe("a time in the future", () => {
       await utimes(join(place.folder, "names"), later(7_200), later(7_200));
       expect(await failure(place, names(""))).toMatch(/the time at which the file was written .* is in the future/);
       await run(place, names(", as_of: 2025-01-01"));
+    });
+  });
+
+  test("of a file that ingest wrote itself, while the clock was ahead, is that of the run", async () => {
+    await atWork(async (place) => {
+      const { sources, ...list } = await place.sources(
+        "sources:\n  - {name: names, section: as_names, format: name-list, location: names}\n",
+      );
+      await utimes(join(place.folder, "names"), later(year), later(year));
+      const fetched = { url: "https://example.net/names", fetchedAt: later(year) * 1_000, lastGood: null, isEarlier: false };
+      const asOfWith = async (own: Partial<SourceConfig>) => {
+        const before = Date.now() / 1_000;
+        await runIngest({ config: { ...list, sources: sources.map((source) => ({ ...source, ...own })) }, store: place.store });
+        const { manifest } = await generationOf(place);
+        return Date.parse(manifest.sections.as_names?.as_of ?? "") / 1_000 - Math.floor(before);
+      };
+      for (const own of [{ fetched }, { isFollowed: true }] as const) {
+        const seconds = await asOfWith(own);
+        expect(seconds).toBeGreaterThanOrEqual(0);
+        expect(seconds).toBeLessThan(3_600);
+      }
     });
   });
 
