@@ -4,6 +4,9 @@
 export const debtEvents = ["admitted", "refunded", "settled", "written_off"] as const;
 export type DebtEvent = (typeof debtEvents)[number];
 
+/** Most windows that are remembered: more than an hour of minutes, all of them with debt that was written off. */
+const usedMax = 100;
+
 /** The debt of one policy of one bucket, in one window at a time. It admits at most `max` units per window that the store does not know. */
 export class Debt {
   readonly #max: number;
@@ -13,6 +16,8 @@ export class Debt {
   #writtenOff = 0;
   #windowStart = Number.NaN;
   #latestStart = Number.NEGATIVE_INFINITY;
+  /** By start: written-off units of windows that ended. If the store's clock is set back, they are entered again. */
+  readonly #used = new Map<number, number>();
 
   constructor(max: number, tell: (event: DebtEvent, units: number) => void) {
     this.#max = max;
@@ -51,14 +56,24 @@ export class Debt {
 
   /**
    * Writes off the debt of the ended window. A window of another length with the same start continues the current one. A window with an
-   * earlier start, which only another length can cause, gets no allowance, because it may have used it.
+   * earlier start gets no allowance, because it may have used it.
+   *
+   * @param isSetBack  the store's clock was set back: the window has the length of the previous one, and the allowance that it has not used.
    */
-  enterWindow(start: number): void {
+  enterWindow(start: number, isSetBack = false): void {
     if (start === this.#windowStart) return;
-    this.#lower(this.#owed, "written_off");
-    this.#writtenOff = start > this.#latestStart ? 0 : this.#max;
+    this.writeOff(this.#owed);
+    if (this.#writtenOff > 0) this.#remember(this.#windowStart, this.#writtenOff);
+    const isLater = isSetBack || start > this.#latestStart;
+    this.#writtenOff = isLater ? (this.#used.get(start) ?? 0) : this.#max;
     this.#windowStart = start;
-    this.#latestStart = Math.max(start, this.#latestStart);
+    this.#latestStart = isSetBack ? start : Math.max(start, this.#latestStart);
+  }
+
+  #remember(start: number, units: number): void {
+    this.#used.set(start, units);
+    const [oldest] = this.#used.size > usedMax ? this.#used.keys() : [];
+    if (oldest !== undefined) this.#used.delete(oldest);
   }
 
   #lower(most: number, event: DebtEvent): number {

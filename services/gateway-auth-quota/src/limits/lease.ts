@@ -289,7 +289,7 @@ export class Lease {
     this.#othersHeld = early?.held ?? 0;
     this.#unknown = early?.unknown ?? null;
     this.#others.reset();
-    this.#debt.enterWindow(next.start);
+    this.#debt.enterWindow(next.start, window !== null && next.start < window.start);
     // If we saw the window begin, nothing is leased in it as far as we know.
     this.#leased = early?.leased ?? (window !== null && next.startMs >= window.endMs && now - next.startMs < freshMs ? 0 : null);
     this.#prefetchAt = Math.floor(this.#unspent / 4) || -1;

@@ -37,3 +37,23 @@ test("a longer window that holds earlier ones has no allowance, nor have those w
   debt.enterWindow(80);
   expect(debt.incur(5)).toBe(true);
 });
+
+test("after the store's clock was set back, each window has the allowance that it has not used", () => {
+  const debt = new Debt(5, () => {});
+  for (const [start, units] of [
+    [60, 0],
+    [70, 4],
+    [80, 5],
+  ] as const) {
+    debt.enterWindow(start);
+    debt.incur(units);
+  }
+  debt.enterWindow(60, true);
+  expect(debt.incur(5)).toBe(true);
+  debt.enterWindow(70);
+  expect([debt.incur(2), debt.incur(1)]).toEqual([false, true]);
+  debt.enterWindow(80);
+  expect(debt.incur(1)).toBe(false);
+  debt.enterWindow(90);
+  expect(debt.incur(5)).toBe(true);
+});

@@ -69,6 +69,19 @@ test("what is owed is taken from the store when it is back, though nobody asks f
   expect([bench.store.leased(key.bucket, "rate"), bench.store.leased(key.bucket, "month")]).toEqual([61, 61]);
 });
 
+test("debt is allowed in windows that are entered because the store's clock was set back", async () => {
+  const gate = indebted(10, { bridgeSeconds: 0 });
+  const key = limitedKey({ rate: 600, month: 1_000 });
+  await admit(gate, key, 1);
+  bench.store.now -= 300_000;
+  bench.pass(60_000);
+  // Learns the time.
+  await admit(gate, key, 4);
+  bench.store.mode = "fails";
+  await admit(gate, key, 20);
+  expect(events["rate admitted"]).toBeGreaterThan(0);
+});
+
 test("a store that hangs makes few wait: the next are admitted at once", async () => {
   const gate = indebted(1_000, { waitMs: 100 });
   const key = limitedKey({ rate: 600, month: 1_000 });
