@@ -52,6 +52,8 @@ interface Followed {
   /** Cancels the pending write; null: none is pending. */
   callOff: (() => void) | null;
   callOffRefresh: () => void;
+  /** For data that another process published: their time, and the time since which they count as old. Null: there are none. */
+  inherited: { readonly asOf: number; readonly since: number } | null;
   writing: Promise<void>;
   isStopped: boolean;
 }
@@ -93,8 +95,12 @@ export class RtrSources {
    */
   giveUpInherited(name: string, asOf: number): void {
     const followed = this.#followed.get(name);
-    if (followed === undefined || followed.stock !== null || !followed.client.isOutOfReach) return;
-    if (this.#clock.now() < asOf + defaultIntervals.expire * 1_000) return;
+    if (followed === undefined || followed.stock !== null) return;
+    const now = this.#clock.now();
+    // A time in the future comes from a clock that was ahead: the data count as old from now on.
+    const since = Math.min(now, followed.inherited?.asOf === asOf ? followed.inherited.since : asOf);
+    followed.inherited = { asOf, since };
+    if (!followed.client.isOutOfReach || now < since + defaultIntervals.expire * 1_000) return;
     const reason = "no cache could be reached since another process had the data";
     this.#deps.log.error({ source: name, reason }, "RPKI data discarded: validity is unknown until a cache responds");
     followed.stock = { kind: "given-up", reason };
@@ -141,6 +147,7 @@ export class RtrSources {
       source,
       client,
       stock: null,
+      inherited: null,
       deliveredAt: null,
       callOff: null,
       callOffRefresh: () => undefined,

@@ -133,6 +133,21 @@ test("gives up what another process published when no cache was reached for the 
   expect(sources.stock("rpki")).toMatchObject({ kind: "given-up" });
 });
 
+test("gives up in that time what another process published while its clock was ahead", async () => {
+  const { cache, clock, sources, follow, until } = await begin();
+  await cache.down();
+  const asOf = clock.now() + 1_000 * hour;
+  follow();
+  await until(() => sources.status("rpki")[0]?.state === "waiting");
+  sources.giveUpInherited("rpki", asOf);
+  clock.pass(2 * hour - 1);
+  sources.giveUpInherited("rpki", asOf);
+  expect(sources.stock("rpki")).toBeNull();
+  clock.pass(1);
+  sources.giveUpInherited("rpki", asOf);
+  expect(sources.stock("rpki")).toMatchObject({ kind: "given-up" });
+});
+
 test("does not give up what another process published before each cache was tried", async () => {
   const { cache, clock, sources, follow, until, changes } = await begin();
   let isSilent = true;
