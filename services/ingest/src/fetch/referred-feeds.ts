@@ -280,7 +280,7 @@ function isShrunk(entries: number, before: number | undefined): boolean {
 /** Describes a version with too few entries; null: it has enough, or has stayed like this for so long that it is meant. */
 function shrunkSince({ entries: before, shrunk }: FeedRecord, entries: number, now: number): ShrunkVersion | null {
   if (!isShrunk(entries, before)) return null;
-  const since = shrunk === undefined || isShrunk(entries, shrunk.entries) ? now : shrunk.since;
+  const since = shrunk === undefined || isShrunk(entries, shrunk.entries) ? now : Math.min(now, shrunk.since);
   return now - since >= shrunkMs ? null : { entries, since };
 }
 

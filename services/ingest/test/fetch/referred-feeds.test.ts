@@ -232,6 +232,14 @@ test("a geofeed that lost most of its entries keeps its last good version, until
   expect(await check(manyEntries(3))).toEqual([4, null]);
   // Of few entries some come and go.
   expect(await check(manyEntries(1))).toEqual([2, null]);
+  // The clock was ahead when it shrank: the day begins when it is right.
+  expect(await check(manyEntries(150))).toEqual([151, null]);
+  time += 10_000 * hour;
+  expect(await check(manyEntries(74))).toEqual([151, refused(74, 150)]);
+  time -= 10_000 * hour;
+  expect(await check(manyEntries(74))).toEqual([151, refused(74, 150)]);
+  time += 23 * hour;
+  expect(await check(manyEntries(74))).toEqual([75, null]);
 });
 
 test("addresses that are not global are refused, whatever the settings of the source are", async () => {
