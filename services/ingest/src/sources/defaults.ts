@@ -7,6 +7,8 @@ const day = 24 * hour;
 
 /** An hour: twenty times what a full table needs on a small machine. */
 export const defaultSecondsMax = hour;
+/** A longer `seconds_max` counts as this one, 23 days: a timer of Node that is longer than 24 ends at once. */
+export const longestSecondsMax = 2_000_000;
 
 /** A registry or a validator does not lose a fifth of its records from one version to the next; a broken export does. */
 export const defaultShrinkMax = 0.2;

@@ -27,6 +27,7 @@ import {
   defaultStaleAfterSeconds,
   defaultSteadyShrinkMax,
   defaultUpstreamsMax,
+  longestSecondsMax,
 } from "./defaults.ts";
 import { type FetchSettings, fetchKeys, readFetchSettings, shownUrl } from "./fetch-settings.ts";
 import { FaultList, MappingReader, resolved } from "./mapping.ts";
@@ -259,7 +260,7 @@ function readSource(members: MappingReader, faults: FaultList, folder: string, l
     required,
     intervalSeconds,
     bytesMax: bytesMax ?? readingOf(kind.section).bytesMax,
-    secondsMax: secondsMax ?? defaultSecondsMax,
+    secondsMax: Math.min(secondsMax ?? defaultSecondsMax, longestSecondsMax),
     // The number of updates since the table does not show whether they are complete.
     shrinkMax: shrinkMax ?? (isStanding(kind.format) || kind.section === "updates" ? 1 : defaultShrinkMax),
     kindShrinkMax: kindShrinkMax ?? shrinkMax ?? (isSteady(kind.format) ? defaultSteadyShrinkMax : defaultShrinkMax),

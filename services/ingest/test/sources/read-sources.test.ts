@@ -153,6 +153,19 @@ sources:
   ]);
 });
 
+test.each(["25d", "10000000000"])(
+  "a seconds_max of %s is no shorter time: timers of Node that are longer than 2^31 ms end at once",
+  async (most) => {
+    const { sources } = await read(
+      `sources:\n  - {name: n, section: as_names, format: name-list, location: rib.gz, seconds_max: ${most}}\n`,
+    );
+    const { secondsMax = 0 } = sources[0] ?? {};
+    expect(secondsMax).toBeGreaterThanOrEqual(2_000_000);
+    // With the grace of the thread that reads geofeeds.
+    expect((secondsMax + 3_600) * 1_000).toBeLessThan(2 ** 31);
+  },
+);
+
 describe("updates", () => {
   const routes = (name: string) => `  - {name: ${name}, section: routes, format: mrt, location: rib.gz}\n`;
   const updates = (more = "", name = "live") => `  - {name: ${name}, section: updates, format: mrt, location: a-folder${more}}\n`;
