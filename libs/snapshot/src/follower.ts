@@ -352,7 +352,9 @@ export class SnapshotFollower implements DatasetHolder {
       if (dropAtMs !== null) this.#addGone(id);
     }
     if (this.#held.size < heldBefore) this.#memory.collectSoon(bytesOf(new Set(this.held().flatMap(buffersOf))));
-    for (const id of this.#failures.keys()) if (this.#current !== null && !this.#named(id)) this.#failures.delete(id);
+    // With nothing in service, other kept snapshots are tried too. A failure whose time is over would set a timer again and again.
+    for (const [id, { retryAtMs }] of this.#failures)
+      if (!this.#named(id) && (this.#current !== null || retryAtMs <= now)) this.#failures.delete(id);
   }
 
   /** Replaced generations that take more memory than they may, which happens when snapshots are published in quick succession. */

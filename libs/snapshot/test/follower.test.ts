@@ -319,6 +319,27 @@ test("a refused snapshot is tried again after a while, and serves once it is rep
   });
 });
 
+test("with nothing in service, one that was refused and is not published any more leaves no timers that find nothing to do", async () => {
+  await inFolder(async (folder) => {
+    const place = inPhases(folder);
+    const { follower, diary } = follow(folder, place.store, { retryUnavailableMs: 1 });
+    const harm = ({ sections }: Manifest) => unlink(join(folder, "objects", sections.as_names?.object as string));
+    const first = await place.publish(1, harm);
+    await follower.start();
+    const second = await place.publish(2, harm);
+    await until(() => diary.includes(`refused ${second.id}`));
+    // The time after which it would be tried again is over soon.
+    await follower.look(first.id);
+    await sleep(20);
+    const timers = jest.spyOn(globalThis, "setTimeout");
+    await sleep(40);
+    const count = timers.mock.calls.length;
+    timers.mockRestore();
+    expect(diary).toEqual([`refused ${first.id}`, `refused ${second.id}`]);
+    expect(count).toBe(0);
+  });
+});
+
 test("a refused snapshot is tried again soon when a hint names it, as it may have been repaired", async () => {
   await inFolder(async (folder) => {
     const place = inPhases(folder);
