@@ -34,6 +34,12 @@ test.each([
     "mongodb://netfacts:hunter2@::1:27017/netfacts",
     /^has the host "::1:27017"; .* brackets around an IPv6 address$/,
   ],
+  [
+    "IPv6 with a zone, which the driver refuses",
+    "mongodb://netfacts:hunter2@[fe80::1%25eth0]/netfacts",
+    /^has the host "\[fe80::1%25eth0\]"; /,
+  ],
+  ["a port without a host", "mongodb://netfacts:hunter2@:27017/netfacts", /^has the host ":27017"; write HOST:PORT,/],
   ["an open bracket", "mongodb://netfacts:hunter2@[::1/netfacts", /^has the host "\[::1"; /],
   ["a port with mongodb+srv", "mongodb+srv://netfacts:hunter2@db:27017/netfacts", /^has the port 27017; mongodb\+srv:/],
   ["a line break at the end", "mongodb://netfacts:hunter2@db/netfacts\n", /^names a database with a character/],
@@ -91,7 +97,7 @@ test("usual URIs have no fault", () => {
     "mongodb://127.0.0.1:27017",
     "mongodb://user:p%40ss%2F@a.example:27017,b.example:27018/netfacts?replicaSet=rs0&authSource=admin",
     "mongodb://%2Ftmp%2Fmongodb-27017.sock/netfacts",
-    "mongodb://[fe80::1%25eth0]:27017,db_1.example/netfacts",
+    "mongodb://[fe80::1]:27017,db_1.example,/netfacts",
     "mongodb+srv://user:pass@cluster.example/net_facts-1",
     `mongodb://[2001:db8::1]:27017/netfacts?tls=true&tlsCAFile=${encodeURIComponent(authority.certificate)}`,
     `mongodb://db/netfacts?tls=true&tlsCertificateKeyFile=${pair}`,
@@ -102,20 +108,22 @@ test("usual URIs have no fault", () => {
 test.each([
   [
     "replcaSet=rs0&fOo=1",
-    /^store mongodb:\/\/db\/netfacts: has a URI with the options replcaSet, fOo that the driver does not accept; correct the options of MONGODB_URI/,
+    /^store mongodb:\/\/db\/netfacts: has a URI with the options replcaSet, fOo that the driver does not accept; correct MONGODB_URI/,
   ],
   ["tls=hunter2&appName=a", / has a URI with the option tls that the driver does not accept; /],
   ["retryReads=hunter2", / has a URI with the option retryReads that /],
   ["replicaSet=", / has a URI with the option replicaSet that /],
-  [
-    "tlsCertificateKeyFilePassword=a&hunter2=1",
-    / has a URI with options that the driver does not accept; correct the options of MONGODB_URI/,
-  ],
-  ["authMechanismProperties=hunter2", / has a URI with options that the driver does not accept; correct the options of MONGODB_URI/],
+  ["tlsCertificateKeyFilePassword=a&hunter2=1", / has a URI with hosts or options that the driver does not accept; correct MONGODB_URI/],
+  ["authMechanismProperties=hunter2", / has a URI with hosts or options that the driver does not accept; correct MONGODB_URI/],
 ])("an option that the driver does not accept is named, without its value: %s", (options, message) => {
   const open = () => new MongoConnection(`mongodb://netfacts:hunter2@db/netfacts?${options}`, "netfacts");
   expect(open).toThrow(message);
   expect(open).not.toThrow(/hunter2/);
+});
+
+test("the fault of a URI without options is not said to be in its options", () => {
+  const open = () => new MongoConnection("mongodb+srv://netfacts:hunter2@a.example.net,b.example.net/netfacts", "netfacts");
+  expect(open).toThrow(" has a URI with hosts or options that the driver does not accept; correct MONGODB_URI");
 });
 
 test("no option of the URI makes writes less durable, or reads older", async () => {

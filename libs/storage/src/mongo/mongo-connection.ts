@@ -177,8 +177,7 @@ export class MongoConnection {
   }
 }
 
-const optionsRemedy =
-  "correct the options of MONGODB_URI: mongodb.com/docs/manual/reference/connection-string-options lists names and values";
+const uriRemedy = "correct MONGODB_URI: mongodb.com/docs/manual/reference/connection-string-options lists the names and values of options";
 
 function makeClient(uri: string, shown: string, options: MongoClientOptions): MongoClient {
   try {
@@ -186,7 +185,7 @@ function makeClient(uri: string, shown: string, options: MongoClientOptions): Mo
   } catch (error) {
     // The message may repeat parts of the URI, and so may the cause.
     const names = optionsNamedIn((error as Error).message, uri);
-    const what = names.length === 0 ? "options" : names.length === 1 ? `the option ${names[0]}` : `the options ${names.join(", ")}`;
-    throw badUri(`has a URI with ${what} that the driver does not accept`, shown, optionsRemedy);
+    const what = names.length === 0 ? "hosts or options" : `the option${names.length === 1 ? "" : "s"} ${names.join(", ")}`;
+    throw badUri(`has a URI with ${what} that the driver does not accept`, shown, uriRemedy);
   }
 }

@@ -8,8 +8,8 @@ import { StoreError } from "../store-error.ts";
 /** Strict about the places of @, so that no part of a password is taken for something else. */
 const form = /^(mongodb(?:\+srv)?:\/\/)(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^@/?#]*))?(?:\?[^@#]*)?$/;
 
-/** A host as the driver reads it: a name, an IPv4 address, an IPv6 address in brackets or a percent-encoded path of a socket; then a port. */
-const hostForm = /^(?:\[[\da-f:.]+(?:%25[^\]]+)?\]|[^:[\]]*?)(?::(?<port>\d*))?$/i;
+/** A host as the driver reads it: a name, an IPv4 address, IPv6 in brackets without a zone, or an encoded path of a socket; then a port. */
+const hostForm = /^(?:$|\[[\da-f:.]+\]|[^:[\]]+)(?::(?<port>\d*))?$/i;
 
 const portMax = 65_535;
 
