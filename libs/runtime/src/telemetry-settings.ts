@@ -46,7 +46,10 @@ function checkEndpoint(env: NodeJS.ProcessEnv): void {
   throw new ConfigError([`${name} must be an http or https URL, not ${JSON.stringify(withoutSecrets(text))}`]);
 }
 
-/** The exporter silently leaves out an entry that it cannot read, so that the collector gets no credentials. The message shows no value. */
+/**
+ * The exporter silently leaves out an entry that it cannot read, and what is behind a semicolon: the collector gets no credentials. The message shows
+ * no value.
+ */
 function checkHeaders(name: string, text: string): void {
   const at = text.split(",").findIndex((entry) => entry.trim() !== "" && !isHeader(entry));
   if (at === -1) return;
@@ -55,7 +58,7 @@ function checkHeaders(name: string, text: string): void {
 }
 
 function isHeader(entry: string): boolean {
-  const [, value = ""] = /^\s*[\w!#$%&'*+.^`|~-]+\s*=(.*)$/.exec(entry) ?? [];
+  const [, value = ""] = /^\s*[\w!#$%&'*+.^`|~-]+\s*=([^;\n]*)$/.exec(entry) ?? [];
   try {
     return decodeURIComponent(value).trim() !== "";
   } catch {
@@ -73,12 +76,12 @@ const numbers = [
   "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
 ] as const;
 
-const isWhole = (text: string) => Number.isInteger(Number(text)) && Number(text) >= 0;
+const isWhole = (text: string) => Number.isInteger(Number(text)) && Number(text) > 0;
 
 const samplers = ["always_on", "always_off", "traceidratio"].flatMap((name) => [name, `parentbased_${name}`]);
 const propagators = ["tracecontext", "baggage", "b3", "b3multi", "none"];
 
-/** The SDK silently replaces an unknown sampler or ratio by "all traces", and a number with a unit by its default, and ignores an unknown propagator. */
+/** The SDK silently replaces an unknown sampler or ratio by "all traces", 0 or a number with a unit by its default, and ignores other propagators. */
 function checkNames(env: NodeJS.ProcessEnv): void {
   const oneOf = (names: readonly string[]) => `one of ${names.join(", ")}`;
   const isRatio = (text: string) => Number(text) >= 0 && Number(text) <= 1;
@@ -90,7 +93,7 @@ function checkNames(env: NodeJS.ProcessEnv): void {
       (text) => text.split(",").every((each) => ["", ...propagators].includes(each.trim())),
       `a list of ${propagators.join(", ")}`,
     ],
-    ...numbers.map((name) => [name, isWhole, "a whole number without a unit"] as const),
+    ...numbers.map((name) => [name, isWhole, "a whole number above 0, without a unit"] as const),
   ];
   const faults = rules.flatMap(([name, isGood, expected]) => {
     const text = env[name] ?? "";

@@ -309,12 +309,12 @@ test("refuses samplers, ratios and propagators that the SDK would replace by its
 });
 
 test.each(["OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_MAX_QUEUE_SIZE", "OTEL_EXPORTER_OTLP_TIMEOUT"])(
-  "refuses a %s that is no number, which the SDK would replace by its default",
+  "refuses a %s that is no number above 0, which the SDK would replace by its default",
   (name) => {
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
-    for (const wrong of ["5s", "1,5", "-1"])
+    for (const wrong of ["5s", "1,5", "-1", "0"])
       expect(() => readTelemetrySettings({ ...endpoint, [name]: wrong })).toThrow(
-        `${name} must be a whole number without a unit, not "${wrong}"`,
+        `${name} must be a whole number above 0, without a unit, not "${wrong}"`,
       );
     readTelemetrySettings({ ...endpoint, [name]: " 5000 " });
   },
@@ -330,6 +330,7 @@ test("refuses headers that the exporter would leave out, and shows nothing of th
     ["a b=hunter2", 1],
     ["authorization=hunter2%", 1],
     ["authorization= ", 1],
+    ["a=b,cookie=c=d;hunter2", 2],
   ] as const) {
     expect(() => read(wrong)).toThrow(`OTEL_EXPORTER_OTLP_HEADERS must be a list of name=value with percent-encoded values`);
     expect(() => read(wrong)).toThrow(`; entry ${entry} is not`);
