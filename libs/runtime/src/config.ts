@@ -69,6 +69,17 @@ export function loadConfigs<Loaders extends Readonly<Record<string, () => unknow
   return Object.fromEntries(loaded);
 }
 
+/** The faults of settings that a function refuses; other errors of it are thrown. */
+export function configFaults(check: () => unknown): readonly string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults;
+  }
+}
+
 function isNumeric(property: TSchema): boolean {
   return "type" in property && (property.type === "integer" || property.type === "number");
 }
@@ -93,12 +104,10 @@ function withSecretFiles(names: readonly string[], given: NodeJS.ProcessEnv): No
   for (const name of names) {
     // A file setting that the schema has itself is read by its user, again for each connection.
     if (!isSecretSetting(name) || names.includes(`${name}_FILE`)) continue;
-    try {
+    const read = () => {
       env[name] = readSecretSetting(name, given);
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      faults.push(...error.faults);
-    }
+    };
+    faults.push(...configFaults(read));
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return env;

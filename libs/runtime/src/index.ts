@@ -3,7 +3,7 @@
 export { authorityFault, readAuthorities } from "./authorities.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { Closing } from "./closing.ts";
-export { ConfigError, loadConfig, loadConfigs } from "./config.ts";
+export { ConfigError, configFaults, loadConfig, loadConfigs } from "./config.ts";
 export { endOnInternalError, type InternalErrorOptions } from "./internal-error.ts";
 export { addressOf, checkAddresses, type ListenPlace, listenAt, listenFault, openableUrl, urlHost } from "./listen-place.ts";
 export { logExports } from "./log-exports.ts";

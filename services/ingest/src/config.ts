@@ -2,12 +2,12 @@
 
 import { isIPv6 } from "node:net";
 import { errorDocsBaseFault } from "@netfacts/contracts";
-import { ConfigError, loadConfig, urlHost } from "@netfacts/runtime";
+import { ConfigError, configFaults, loadConfig, urlHost } from "@netfacts/runtime";
 import { busConfigSchema } from "@netfacts/runtime/bus";
 import { retentionConfigSchema } from "@netfacts/snapshot";
 import { mongoUriFault } from "@netfacts/storage";
 import Type, { type Static } from "typebox";
-import { fetchFaults } from "./fetch/config.ts";
+import { fetchContext } from "./fetch/config.ts";
 import { fetchConfigSchema } from "./fetch/config-schema.ts";
 import { rtrDelayMsDefault } from "./rtr/index.ts";
 import { observationsConfigSchema } from "./uploads/config-schema.ts";
@@ -102,7 +102,8 @@ export function loadIngestConfig(env: NodeJS.ProcessEnv = process.env): IngestCo
   if (url !== "" && !(URL.canParse(url) && /^https?:\/\/[^/?#@]+$/.test(url)))
     faults.push("INGEST_ADVERTISED_URL must be an http or https URL with a host and a port, without a user, a path or a query");
   if (host !== "" && !isHost(host)) faults.push("INGEST_ADVERTISED_HOST must be a host name or an address, without a port");
-  faults.push(...fetchFaults(config));
+  // Here, because the process waits for servers before it fetches.
+  faults.push(...configFaults(() => fetchContext(config)));
   const docsFault = errorDocsBaseFault(config.ERROR_DOCS_BASE);
   if (docsFault !== null) faults.push(`ERROR_DOCS_BASE ${docsFault}`);
   const uriFault = mongoUriFault(config.MONGODB_URI);

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import type { Prefix } from "@netfacts/address";
-import { ConfigError, loadConfig, readAuthorities } from "@netfacts/runtime";
+import { ConfigError, configFaults, loadConfig, readAuthorities } from "@netfacts/runtime";
 import Type, { type Static } from "typebox";
 import { type NameserverAddress, parseNameservers, parseResolvConf, type SystemResolver } from "./domain/nameservers.ts";
 import { parseOpenPrefixes } from "./domain/withholding.ts";
@@ -125,20 +125,10 @@ export function rdnsConfig(settings: Settings): RdnsConfig {
         `RESOLVERS must be a list of host[:port] or tls://host[:port][#name], with IPv6 addresses in brackets, not ${JSON.stringify(item)}`,
     ),
     ...prefixes.faults.map((item) => `RDNS_OPEN_PREFIXES must be a list of prefixes without host bits, not ${JSON.stringify(item)}`),
-    ...authoritiesFaults(settings),
+    ...configFaults(() => tlsAuthorities(settings)),
   ];
   if (faults.length > 0) throw new ConfigError(faults);
   return { ...settings, RESOLVERS: resolvers.servers, RDNS_OPEN_PREFIXES: prefixes.prefixes };
-}
-
-function authoritiesFaults(settings: Settings): readonly string[] {
-  try {
-    tlsAuthorities(settings);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.faults;
-  }
 }
 
 /** @throws ConfigError  if the file of authorities cannot be read, or has none. */

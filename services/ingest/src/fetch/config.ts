@@ -2,24 +2,13 @@
 
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
-import { ConfigError, loadConfig, readAuthorities } from "@netfacts/runtime";
+import { loadConfig, readAuthorities } from "@netfacts/runtime";
 import { type FetchConfig, fetchConfigSchema } from "./config-schema.ts";
 import type { FetchContext } from "./fetch-source.ts";
 
 /** @throws ConfigError */
 export function loadFetchConfig(env: NodeJS.ProcessEnv = process.env): FetchConfig {
   return loadConfig(fetchConfigSchema, env);
-}
-
-/** Faults of the settings that the schema does not find, for processes that wait for servers or import before they fetch. */
-export function fetchFaults(config: FetchConfig): readonly string[] {
-  try {
-    fetchContext(config);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.faults;
-  }
 }
 
 /** @throws ConfigError if the file of certificates cannot be read, or holds none */
