@@ -53,9 +53,10 @@ export class SectionShrink {
     const before = previous?.sections[name];
     if (before === undefined || accepted.includes(name)) return true;
     const listed = new Map(config.sources.map((source) => [source.name, source]));
-    // Who takes a source off the list, or whose data were given up (RFC 8210 §6), means them to go.
-    if (mayLeave && before.sources.some(({ name: source }) => !listed.has(source) || listed.get(source)?.givenUp !== undefined))
-      return true;
+    // Who takes a source off the list, or whose data were given up (RFC 8210 §6), means them to go. Given-up data go only once.
+    const leaves = ({ name: source, sha256 }: SourceEntry) =>
+      !listed.has(source) || (listed.get(source)?.givenUp !== undefined && sha256 !== "");
+    if (mayLeave && before.sources.some(leaves)) return true;
     // Rows that were deleted must not stay because they were many.
     if (config.sources.some(({ section, format }) => section === name && format === storedFormat)) return true;
     const max = config.sectionShrinkMax[name] ?? loosestOf(config.sources, name);

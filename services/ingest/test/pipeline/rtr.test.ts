@@ -8,7 +8,7 @@ import { Generation, loadSnapshot } from "@netfacts/snapshot";
 import { IngestError, runIngest } from "../../src/app.ts";
 import { type ReadyFile, withFiles } from "../../src/fetch/ready-files.ts";
 import { fetchVrps, readCacheList, writeVrpFile } from "../../src/rtr/index.ts";
-import { atWork, optional, type Workplace } from "../support/made-files.ts";
+import { atWork, optional, vrpFile, type Workplace } from "../support/made-files.ts";
 import { type ScriptedCache, startScriptedCache } from "../support/scripted-cache.ts";
 
 const caches: ScriptedCache[] = [];
@@ -188,6 +188,23 @@ test("withdraws the section when a session gave its data up, required or not, un
       ["rpki", "could not be read in the last run"],
     ]);
     expect(counts?.vrps).toBe(10);
+  });
+});
+
+test("lets the section lose given-up data once; from then on the bound of the section holds for its other sources", async () => {
+  const cache = await cacheOf(vrps);
+  await atWork(async (place) => {
+    const other = "  - {name: vrps, section: vrps, format: rpki-client-json, location: vrps, shrink_max: 100%}\n";
+    const config = await place.sources(`section_shrink_max: {vrps: 20%}\n${sourcesOf(cache.url, other)}`);
+    await runIngest({ config, store: place.store });
+    const gone = { location: "", sha256: "", url: null, fetchedAt: null, lastGood: null, givenUp: "nothing was heard" };
+    const refusals: (string | null | undefined)[] = [];
+    for (const count of [9, 1]) {
+      await place.write("vrps", vrpFile(count));
+      const { sections } = await runIngest({ config: withFiles(config, { rpki: gone }, ["vrps"]), store: place.store });
+      refusals.push(sections.find(({ name }) => name === "vrps")?.refused);
+    }
+    expect(refusals).toEqual([null, expect.stringMatching(/^has 1 VRPs, compared with 9 in the last snapshot/)]);
   });
 });
 
