@@ -137,20 +137,24 @@ test("both files that were replaced together have the same ending", async () => 
   expect(second.replacedObservations).toMatch(/observations\.sqlite\.replaced-20261121T090000Z-2$/);
 });
 
-test("a store in a folder where this user may not write is not copied, and the message names the folder and the remedy", async () => {
+test("a store in a folder where this user may not write is neither copied nor replaced, and the messages say why", async () => {
   await close(await open());
-  chmodSync(path(), 0o444);
+  backUpSqliteStore(path(), copy());
+  for (const file of [path(), copy()]) chmodSync(file, 0o444);
   chmodSync(folder, 0o555);
   const program = `
-    import { backUpSqliteStore } from "@netfacts/storage";
+    import { backUpSqliteStore, restoreSqlite } from "@netfacts/storage";
     if (process.getuid?.() === 0) process.setuid(65_534);
-    try { backUpSqliteStore(...process.argv.slice(1)); }
-    catch (error) { process.stdout.write(error.message); }`;
+    const [path, copy] = process.argv.slice(1);
+    for (const work of [() => backUpSqliteStore(path, copy + ".2"), () => restoreSqlite({ copy, path }, null, 0)])
+      try { work(); }
+      catch (error) { process.stdout.write(error.message + "\\n"); }`;
   const args = ["--conditions=source", "--input-type=module", "--disable-warning=ExperimentalWarning", "--eval", program, path(), copy()];
   const said = execFileSync(process.execPath, args, { encoding: "utf8", cwd: import.meta.dirname });
   chmodSync(folder, 0o755);
   expect(said).toBe(
-    `store ${path()}: cannot be read, because ${folder} is not writable by this user; copy the whole folder to where this user may write, and back that copy up`,
+    `store ${path()}: cannot be read, because ${folder} is not writable by this user; copy the whole folder to where this user may write, and back that copy up\n` +
+      `store ${path()}: EACCES: permission denied, open '${folder}/restore.lock'; give this user write permission to the file and its folder\n`,
   );
 });
 

@@ -122,7 +122,10 @@ export function restoreSqlite(store: SqliteCopy, observations: SqliteCopy | null
 function lockRestores(path: string): () => void {
   return orFileError(path, () => {
     makeFolder(dirname(path), 0o700);
-    const unlock = tryFileLock(join(dirname(path), restoreLock));
+    const lock = join(dirname(path), restoreLock);
+    // SQLite would make it, too, and does not say why it cannot.
+    closeSync(openSync(lock, "a", 0o600));
+    const unlock = tryFileLock(lock);
     if (unlock !== null) return unlock;
     throw new StoreError("locked", path, "is being restored by another process", undefined, "wait until that restore has ended");
   });
