@@ -18,7 +18,7 @@ import {
 } from "@netfacts/ingest/app";
 import { loadConfig } from "@netfacts/runtime";
 import { openDataFolder, retentionConfigSchema, retentionOf, type SectionName, sectionNames } from "@netfacts/snapshot";
-import { isDiskFull, isNotWritable, makeFolder, observationsFile, openSqliteStore, runningOwner, type Store } from "@netfacts/storage";
+import { makeFolder, observationsFile, openSqliteStore, runningOwner, type Store } from "@netfacts/storage";
 import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.ts";
 import { type CliContext, ingestFolder, type RegisterCommand, type SharedSettings, sharedSettings, storePath } from "../context.ts";
@@ -76,7 +76,7 @@ export const ingest: RegisterCommand = (program, context) => {
           } catch (error) {
             if (!(error instanceof IngestError)) throw error;
             print(error.report);
-            throw new CliError(isUnwritten(error) ? exitCodes.unavailable : exitCodes.untrusted, error.message, error);
+            throw new CliError(error.isUnwritten ? exitCodes.unavailable : exitCodes.untrusted, error.message, error);
           }
         });
       } finally {
@@ -110,12 +110,6 @@ export const ingest: RegisterCommand = (program, context) => {
       }
     });
 };
-
-/** Whether a write failed, which is no fault of a source: the disk is full, or the folder is not writable. */
-function isUnwritten({ cause }: IngestError): boolean {
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-  return isDiskFull(code) || isNotWritable(code);
-}
 
 /** A process that follows another list soon replaces what was published. */
 function noteOwner(context: CliContext, { dataDir }: SharedSettings, sources: string): void {

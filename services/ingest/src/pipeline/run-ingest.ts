@@ -1,7 +1,7 @@
 /** A run of ingest: read, build, verify, publish. The previous snapshot serves until the last step. */
 
 import { type Manifest, type SectionName, sealManifest, sectionNames } from "@netfacts/snapshot";
-import { isDiskFull, type StatedSection } from "@netfacts/storage";
+import { isDiskFull, isNotWritable, type StatedSection } from "@netfacts/storage";
 import { isOperators } from "../sources/index.ts";
 import type { CollectorSample } from "../verify/check-routes.ts";
 import { verifySnapshot } from "../verify/verify-snapshot.ts";
@@ -17,10 +17,13 @@ import type { TableInputs } from "./table-readers.ts";
 export class IngestError extends Error {
   override readonly name = "IngestError";
   readonly report: RunReport;
+  /** Whether something could not be written, which is no fault of a source: the disk is full, or a folder is not writable. */
+  readonly isUnwritten: boolean;
 
-  constructor(message: string, report: RunReport, options: { cause: unknown }) {
-    super(message, options);
+  constructor(message: string, report: RunReport, { cause, isUnwritten = false }: { cause: unknown; isUnwritten?: boolean }) {
+    super(message, { cause });
     this.report = report;
+    this.isUnwritten = isUnwritten;
   }
 }
 
@@ -47,8 +50,8 @@ export async function runIngest(options: RunOptions): Promise<RunReport> {
     }
   } catch (cause) {
     options.statements?.discard();
-    const message = describeFailure(cause as Error);
-    throw new IngestError(message, report.complete({ snapshot: null, unchanged: false, error: message }), { cause });
+    const { message, isUnwritten } = describeFailure(cause as Error);
+    throw new IngestError(message, report.complete({ snapshot: null, unchanged: false, error: message }), { cause, isUnwritten });
   }
 }
 
@@ -155,10 +158,9 @@ function commitStatements({ statements, report }: Run): void {
   });
 }
 
-function describeFailure(error: Error): string {
+function describeFailure(error: Error): Pick<IngestError, "message" | "isUnwritten"> {
   const code = (error as NodeJS.ErrnoException).code;
-  if (isDiskFull(code)) return `the disk is full: ${error.message}; nothing was published`;
-  if (code === "EACCES" || code === "EROFS") return `cannot write: ${error.message}; nothing was published`;
-  if (error.name === "AbortError") return "stopped; nothing was published";
-  return error.message;
+  if (isDiskFull(code)) return { message: `the disk is full: ${error.message}; nothing was published`, isUnwritten: true };
+  if (isNotWritable(code)) return { message: `cannot write: ${error.message}; nothing was published`, isUnwritten: true };
+  return { message: error.name === "AbortError" ? "stopped; nothing was published" : error.message, isUnwritten: false };
 }

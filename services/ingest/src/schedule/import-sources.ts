@@ -101,7 +101,7 @@ export async function importSources(options: ImportOptions): Promise<RunReport> 
       );
     return report;
   } catch (cause) {
-    if (cause instanceof SourcesAwayError) throw new IngestError(cause.message, cause.report, { cause });
+    if (cause instanceof SourcesAwayError) throw new IngestError(cause.message, cause.report, { cause, isUnwritten: cause.isUnwritten });
     if (cause instanceof IngestError || !signal.aborted) throw cause;
     const message = "stopped; nothing was published";
     throw new IngestError(message, unbegunReport(config, message), { cause });

@@ -1,6 +1,7 @@
 /** The sources that one run reads, and the sections that it builds. */
 
 import type { TakenBack } from "@netfacts/snapshot";
+import { FetchError } from "../fetch/fetch-error.ts";
 import { type ReadyFile, type ReadyFiles, readyFile } from "../fetch/ready-files.ts";
 import { md5Beside } from "../pipeline/md5-beside.ts";
 import type { ProgressListener } from "../pipeline/progress.ts";
@@ -19,12 +20,16 @@ export interface RunScope {
 export class SourcesAwayError extends Error {
   override readonly name = "SourcesAwayError";
   readonly report: RunReport;
+  /** Whether each is, because its file could not be written here. */
+  readonly isUnwritten: boolean;
 
   constructor(config: SourcesConfig, faults: ReadonlyMap<string, Error>) {
     const failed = config.sources.filter(({ name, required }) => required && faults.has(name));
     super(failed.map(({ name }) => `${name}: ${faults.get(name)?.message}`).join("; "));
     const sources = failed.map((source) => failedSourceReport(source, faults.get(source.name) as Error));
     this.report = { ...unbegunReport(config, this.message), sources };
+    const isOfDisk = (fault: Error | undefined) => fault instanceof FetchError && fault.fault === "disk";
+    this.isUnwritten = failed.every(({ name }) => isOfDisk(faults.get(name)));
   }
 }
 

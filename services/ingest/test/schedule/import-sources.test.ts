@@ -230,7 +230,7 @@ test("a full disk is told of as such, and leaves the last good file and snapshot
   const before = readdirSync(join(stateFolder(), "downloads", "names")).sort();
   files.set("/names", Buffer.concat([Buffer.from(namesFile(11)), Buffer.alloc(400_000, "\n")]));
   expect(await runLimited()).toMatchObject({
-    isIngestError: true,
+    isUnwritten: true,
     error: expect.stringMatching(/names\/partial: the disk is full \(EFBIG\); the last good version remains in use$/),
   });
   expect(await store().currentId()).toBe(first.snapshot);

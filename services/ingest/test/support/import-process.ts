@@ -14,5 +14,6 @@ try {
   });
   console.log(JSON.stringify({ snapshot: report.snapshot, notes }));
 } catch (error) {
-  console.log(JSON.stringify({ error: (error as Error).message, isIngestError: error instanceof IngestError, notes }));
+  const isUnwritten = error instanceof IngestError && error.isUnwritten;
+  console.log(JSON.stringify({ error: (error as Error).message, isUnwritten, notes }));
 }
