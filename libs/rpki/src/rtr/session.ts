@@ -263,13 +263,13 @@ export class RtrSession {
     if (this.#phase !== "receiving") return this.#unexpected(pdu);
     if (pdu.sessionId !== this.#answerSession) return this.#otherSession(this.#answerSession, pdu.sessionId, pdu);
     const actions: RtrAction[] = [];
+    if (this.#notifiedSerial === pdu.serial) this.#notifiedSerial = null;
     const { intervals, changed } = boundedIntervals(pdu.intervals ?? defaultIntervals);
     if (changed.length > 0 && !sameIntervals(intervals, this.#intervals))
       actions.push({ kind: "note", message: `the cache sent intervals out of bounds: ${changed.join(", ")}` });
     // Handled like No Data Available: a cache may answer before its first validation, and others may have data.
     if (this.table.sizeAfter === 0) {
       const failure: RtrFailure = { code: null, reportedBy: null, message: "the cache has no VRPs" };
-      if (this.#notifiedSerial === pdu.serial) this.#notifiedSerial = null;
       return [...actions, this.#noData(failure, now)];
     }
     const delta = this.table.commit();
@@ -281,11 +281,7 @@ export class RtrSession {
     this.#phase = "idle";
     this.#isSynchronised = true;
     this.#updatedAt = now;
-    this.#askAt = now + intervals.refresh * 1_000;
-    // A notify during the answer came too late to be part of it.
-    if (this.#notifiedSerial !== null && this.#notifiedSerial !== pdu.serial)
-      this.#askAt = Math.min(this.#askAt, Math.max(now, this.#askedAt + this.#settings.notifiedQueryMsMin));
-    this.#notifiedSerial = null;
+    this.#askAgain(intervals.refresh, now);
     actions.push({ kind: "updated", all: this.#asksAll, ...delta });
     return actions;
   }
@@ -313,12 +309,16 @@ export class RtrSession {
     this.table.rollback();
     this.#phase = "idle";
     this.#isSynchronised = false;
-    this.#askAt = now + this.#intervals.retry * 1_000;
-    // A notify during the answer says that the cache has data by now.
-    if (this.#notifiedSerial !== null)
-      this.#askAt = Math.min(this.#askAt, Math.max(now, this.#askedAt + this.#settings.notifiedQueryMsMin));
-    this.#notifiedSerial = null;
+    this.#askAgain(this.#intervals.retry, now);
     return { kind: "no-data", failure };
+  }
+
+  /** After so many seconds, or soon if a notify during the answer came too late to be part of it. */
+  #askAgain(seconds: number, now: number): void {
+    const soon =
+      this.#notifiedSerial === null ? Number.POSITIVE_INFINITY : Math.max(now, this.#askedAt + this.#settings.notifiedQueryMsMin);
+    this.#askAt = Math.min(now + seconds * 1_000, soon);
+    this.#notifiedSerial = null;
   }
 
   /** The cache does not support the requested version: the highest of our versions that it may support is tried at once, each only once. */
