@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from "@jest/globals";
 import { makePrefix } from "@netfacts/address";
 import { createKey, revokeKey } from "@netfacts/keys";
-import { Collection, Long, MongoClient } from "mongodb";
+import { Collection, Long, MongoClient, MongoNetworkError } from "mongodb";
 import { type Mongodb, startMongodb } from "../../../test/support/mongodb.ts";
 import type { ObservationRepository, ObservationRow, Store, StoredRow, StoreError } from "../src/index.ts";
 import { CopyWriter } from "../src/mongo/copy-file.ts";
@@ -198,6 +198,22 @@ test("of two restores into an empty database at the same time, one is refused be
   spy.mockRestore();
   expect(await raw.db(databaseOf("to")).collection("keys").countDocuments()).toBe(0);
   expect(await raw.db(databaseOf("to")).collection<{ _id: string }>("markers").findOne({ _id: "restoring" })).toEqual(restoring);
+});
+
+test("a restore keeps its copy of the content when the answer to its mark is lost: the next one makes none", async () => {
+  await createKey(await open(from()), { label: "first", scopes: ["ip"] });
+  await backUpMongoStore(from(), copy(), now);
+  await createKey(await open(to()), { label: "kept", scopes: ["ip"] });
+  const { insertOne } = Collection.prototype;
+  const spy = jest.spyOn(Collection.prototype, "insertOne").mockImplementation(async function (this: Collection, ...given: unknown[]) {
+    await insertOne.apply(this, given as never);
+    throw new MongoNetworkError("connection closed");
+  } as never);
+  const replacedTo = join(folder, "replaced.ndjson");
+  await expect(restoreMongoStore(copy(), to(), { now, replacedTo })).rejects.toThrow("connection closed");
+  spy.mockRestore();
+  expect(await restoreMongoStore(copy(), to(), { now, replacedTo: join(folder, "second.ndjson") })).toMatchObject({ replaced: null });
+  expect(readFileSync(replacedTo, "utf8")).toContain('"kept"');
 });
 
 test("a database whose restore begins during a backup is not copied", async () => {

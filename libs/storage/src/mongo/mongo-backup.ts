@@ -119,7 +119,9 @@ export async function restoreMongoStore(copy: string, uri: string, options: Rest
     if (replaced !== null) await copyTo(connection, replaced, now, collections);
     if (replacedObservations !== null) await copyTo(connection, replacedObservations, now, observationCollections);
     const claim = await mark(connection, half, { since: new Date(now), observations: observations !== null }).catch(async (error) => {
-      for (const file of [replaced, replacedObservations]) if (file !== null) await rm(file, { force: true });
+      // Otherwise the mark may be there, and its answer was lost: another call replaces what these copies have.
+      const others = error instanceof StoreError && error.fault === "locked" ? [replaced, replacedObservations] : [];
+      for (const file of others) if (file !== null) await rm(file, { force: true });
       throw error;
     });
     for (const name of collections) await empty(claim, name);
