@@ -45,6 +45,8 @@ export interface RunManagerDeps {
     error(fields: object, message: string): void;
   };
   readonly clock: { now(): number };
+  /** Time until the end of a run is saved again that the store did not take; default: 1 s. */
+  readonly saveAgainMs?: number;
 }
 
 /** The requester of a run, for its record and for the audit. */
@@ -91,8 +93,7 @@ interface Task {
 }
 
 const progressLineMs = 5_000;
-/** Time until the end of a run is saved again that the store did not take. */
-const saveAgainMs = 1_000;
+const saveAgainMsDefault = 1_000;
 const firstImport: Starter = { actor: "start", keyId: null, address: null };
 
 /** The runs of one term. */
@@ -366,7 +367,7 @@ export class RunManager {
   }
 
   async #keepEnd(run: RunRecord): Promise<void> {
-    const { store, log } = this.#deps;
+    const { store, log, saveAgainMs = saveAgainMsDefault } = this.#deps;
     // The next leader has ended it by now, or will: it began to lead after this run was saved.
     if (this.#term.signal.aborted) return;
     const signal = AbortSignal.any([this.#term.signal, this.#stopping.signal]);

@@ -42,6 +42,7 @@ function managed(execute: () => RunOutcome, clock = { now: () => 1_000_000 }, te
       metrics: createIngestMetrics(createMetrics("ingest", registry)),
       log: { info: logger("info"), warn: logger("warn"), error: logger("error") },
       clock,
+      saveAgainMs: 1,
     },
     term,
     { activate: async () => ({ activated: true }), resume: async () => null },
