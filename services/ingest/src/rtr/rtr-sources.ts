@@ -49,11 +49,11 @@ interface Followed {
   stock: RtrStock | null;
   /** `heardAt` of the data in the file of `stock`; null: it has none. Wall-clock times cannot be compared, since that clock may be set back. */
   deliveredAt: number | null;
+  /** Time of the clock's `monotonic` until which data of another process may be in use; null: nobody asked. */
+  inheritedUntil: number | null;
   /** Cancels the pending write; null: none is pending. */
   callOff: (() => void) | null;
   callOffRefresh: () => void;
-  /** For data that another process published: their time, and the time since which they count as old. Null: there are none. */
-  inherited: { readonly asOf: number; readonly since: number } | null;
   writing: Promise<void>;
   isStopped: boolean;
 }
@@ -96,11 +96,10 @@ export class RtrSources {
   giveUpInherited(name: string, asOf: number): void {
     const followed = this.#followed.get(name);
     if (followed === undefined || followed.stock !== null) return;
-    const now = this.#clock.now();
-    // A time in the future comes from a clock that was ahead: the data count as old from now on.
-    const since = Math.min(now, followed.inherited?.asOf === asOf ? followed.inherited.since : asOf);
-    followed.inherited = { asOf, since };
-    if (!followed.client.isOutOfReach || now < since + defaultIntervals.expire * 1_000) return;
+    // The clock that dated them may have been ahead: they count as current now at the most.
+    const ageMs = Math.max(0, this.#clock.now() - asOf);
+    followed.inheritedUntil ??= this.#clock.monotonic() + defaultIntervals.expire * 1_000 - ageMs;
+    if (!followed.client.isOutOfReach || this.#clock.monotonic() < followed.inheritedUntil) return;
     const reason = "no cache could be reached since another process had the data";
     this.#deps.log.error({ source: name, reason }, "RPKI data discarded: validity is unknown until a cache responds");
     followed.stock = { kind: "given-up", reason };
@@ -147,8 +146,8 @@ export class RtrSources {
       source,
       client,
       stock: null,
-      inherited: null,
       deliveredAt: null,
+      inheritedUntil: null,
       callOff: null,
       callOffRefresh: () => undefined,
       writing: this.#leaving.get(name) ?? Promise.resolve(),
