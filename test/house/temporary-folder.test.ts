@@ -1,6 +1,6 @@
 /** Temporary files of tests are in memory if there is room, and on the disk otherwise. */
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -33,6 +33,7 @@ function parentOf({ type = tmpfs, folderGibibytes = 9, freeGibibytes = 9, folder
     fileSystem: () => ({ type, freeBytes: folderGibibytes * gibibyte }),
     freeBytes: () => freeGibibytes * gibibyte,
   });
+  expect(statSync(made).mode & 0o777).toBe(0o755);
   if (dirname(made) !== memory) rmSync(made, { recursive: true });
   return dirname(made);
 }

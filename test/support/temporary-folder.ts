@@ -1,7 +1,7 @@
 /** The folder in which a run of tests keeps its temporary files: in memory if there is plenty of it, because writing to a disk takes time. */
 
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -33,12 +33,19 @@ const thisMemory: Memory = {
 
 /** @returns the path of a new folder. The caller removes it. If TMPDIR is set, the folder is there. */
 export function makeTemporaryFolder(memory: Memory = thisMemory): string {
-  if (process.env.TMPDIR || !hasRoom(memory)) return mkdtempSync(join(tmpdir(), prefix));
+  if (process.env.TMPDIR || !hasRoom(memory)) return makeFolder(tmpdir());
   removeLeft(memory.folder);
-  const folder = mkdtempSync(join(memory.folder, prefix));
+  const folder = makeFolder(memory.folder);
   if (runsPrograms(folder)) return folder;
   rmSync(folder, { recursive: true });
-  return mkdtempSync(join(tmpdir(), prefix));
+  return makeFolder(tmpdir());
+}
+
+function makeFolder(parent: string): string {
+  const folder = mkdtempSync(join(parent, prefix));
+  // Tests also run programs as another user.
+  chmodSync(folder, 0o755);
+  return folder;
 }
 
 function hasRoom({ folder, fileSystem, freeBytes }: Memory): boolean {
