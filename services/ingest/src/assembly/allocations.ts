@@ -31,11 +31,17 @@ interface Sourced<R extends DelegationRecord> {
   readonly holder: number;
 }
 
+interface Block extends Sourced<AddressRecord> {
+  /** Holders of its copies, which are left out, and its own. */
+  holders?: Set<number>;
+}
+
 /** Most AS numbers of one range that are listed for its holder; the widest real range has 1,024. */
 const rangeAsnsMax = 4096;
 
 export interface BuiltAllocations {
   readonly columns: AllocationsColumns;
+  /** Of the records as the files have them, with copies. */
   readonly counts: { readonly ipv4: number; readonly ipv6: number; readonly asn: number; readonly holders: number };
   /** Number of AS number runs that differing records claim. */
   readonly asnConflicts: number;
@@ -43,24 +49,24 @@ export interface BuiltAllocations {
 
 export function buildAllocations(files: readonly DelegatedFile[]): BuiltAllocations {
   const holders = new Holders();
-  const addresses: Sourced<AddressRecord>[] = [];
+  const blocks: Block[] = [];
   const asns: Sourced<AsnRecord>[] = [];
   files.forEach(({ records, asOf }, file) => {
     for (const record of records) {
       // The combined file gives records that nobody holds an id too: that of IANA's or the registry's pool.
       const holder = record.opaqueId === null || !isHeld(record) ? noHolder : holders.number(file, record.registry, record.opaqueId);
       if (record.kind === "asn") asns.push({ record, file, asOf: asOf ?? 0, holder });
-      else addresses.push({ record, file, asOf: asOf ?? 0, holder });
+      else blocks.push({ record, file, asOf: asOf ?? 0, holder });
     }
   });
-  addresses.sort((a, b) => compareRanges(a.record, b.record) || a.file - b.file);
+  const addresses = withoutCopies(blocks.sort((a, b) => compareRanges(a.record, b.record) || a.file - b.file));
   const runs = winningRuns(asns);
   const columns = { ...addressColumns(addresses), ...asnColumns(runs), ...holders.columns(addresses, asns) };
   return {
     columns,
     counts: {
-      ipv4: columns.ipv4_records[0] as number,
-      ipv6: addresses.length - (columns.ipv4_records[0] as number),
+      ipv4: blocks.filter(({ record }) => record.kind === "ipv4").length,
+      ipv6: blocks.filter(({ record }) => record.kind === "ipv6").length,
       asn: asns.length,
       holders: holders.size,
     },
@@ -70,6 +76,34 @@ export function buildAllocations(files: readonly DelegatedFile[]): BuiltAllocati
 
 function compareRanges(a: AddressRecord, b: AddressRecord): number {
   return compareAddresses(a.start, b.start) || compareAddresses(a.end, b.end);
+}
+
+/** The combined file and that of a registry have the same blocks: of equal ones the one that wins stays. @param sorted  by range, then by file */
+function withoutCopies(sorted: readonly Block[]): Block[] {
+  const kept: Block[] = [];
+  for (let from = 0, to = 0; from < sorted.length; from = to) {
+    const first = sorted[from] as Block;
+    do to++;
+    while (to < sorted.length && compareRanges(first.record, (sorted[to] as Block).record) === 0);
+    if (to === from + 1) kept.push(first);
+    else for (const block of distinct(sorted.slice(from, to))) kept.push(block);
+  }
+  return kept;
+}
+
+function distinct(sameRange: readonly Block[]): Iterable<Block> {
+  const winners = new Map<string, Block>();
+  const holders = new Map<string, Set<number>>();
+  for (const block of sameRange) {
+    const { registry, status, country, date, opaqueId } = block.record;
+    const text = JSON.stringify([registry, status, country, date, isHeld(block.record) ? opaqueId : null]);
+    const other = winners.get(text);
+    block.holders = holders.get(text)?.add(block.holder) ?? new Set([block.holder]);
+    holders.set(text, block.holders);
+    if (other === undefined || block.asOf > other.asOf) winners.set(text, block);
+  }
+  const kept = new Set(winners.values());
+  return sameRange.filter((block) => kept.has(block));
 }
 
 /** Opaque ids, numbered per file and registry: in a combined file, equal ids of different registries are unrelated. */
@@ -93,15 +127,15 @@ class Holders {
     return number;
   }
 
-  columns(addresses: readonly Sourced<AddressRecord>[], asns: readonly Sourced<AsnRecord>[]) {
+  columns(addresses: readonly Block[], asns: readonly Sourced<AsnRecord>[]) {
     const ids = packStrings(this.#ids);
     const numbers: number[][] = this.#ids.map(() => []);
     const records: number[][] = this.#ids.map(() => []);
     for (const { record, holder } of asns)
       if (holder !== noHolder)
         for (let asn = record.start; asn <= Math.min(record.end, record.start + rangeAsnsMax - 1); asn++) numbers[holder]?.push(asn);
-    addresses.forEach(({ holder }, index) => {
-      if (holder !== noHolder) records[holder]?.push(index);
+    addresses.forEach(({ holder, holders = [holder] }, index) => {
+      for (const one of holders) if (one !== noHolder) records[one]?.push(index);
     });
     // Records of one holder can overlap.
     const distinct = numbers.map((list) => [...new Set(list)].sort((a, b) => a - b));

@@ -42,8 +42,14 @@ function tableOf(files: readonly DelegatedFile[]): AllocationTable {
   return new AllocationTable(decodeColumns(allocationsFormat, bytes), PrefixTrie.fromParts(loaded.trie as PrefixTrieParts));
 }
 
-const known = (files: readonly DelegatedFile[]): Known[] =>
-  files.flatMap(({ records, asOf }) => records.map((record) => ({ record, asOf: asOf ?? 0 })));
+/** Every record; of equal ones the newest. */
+const known = (files: readonly DelegatedFile[]): Known[] => {
+  const all = files.flatMap(({ records, asOf }) => records.map((record) => ({ record, asOf: asOf ?? 0 })));
+  const textOf = ({ record }: Known) => JSON.stringify({ ...record, opaqueId: isHeld(record) ? record.opaqueId : null });
+  return [...new Map(all.toSorted((a, b) => a.asOf - b.asOf).map((one) => [textOf(one), one])).values()];
+};
+
+const isHeld = ({ status }: DelegationRecord): boolean => status === "allocated" || status === "assigned";
 
 function widthOf(record: DelegationRecord): bigint {
   if (record.kind === "asn") return BigInt(record.end - record.start);
@@ -53,8 +59,7 @@ function widthOf(record: DelegationRecord): bigint {
 
 /** The rules of docs/design/semantics.md#registration in their order; what is smaller wins. A record that names its holder wins in the end. */
 function rulesOf({ record, asOf }: Known): (number | bigint | string)[] {
-  const held = record.status === "allocated" || record.status === "assigned";
-  return [held ? 0 : 1, -asOf, widthOf(record), -(record.date ?? 0), record.registry, record.opaqueId === null ? 1 : 0];
+  return [isHeld(record) ? 0 : 1, -asOf, widthOf(record), -(record.date ?? 0), record.registry, record.opaqueId === null ? 1 : 0];
 }
 
 function byRules(a: Known, b: Known): number {
@@ -111,13 +116,16 @@ const ipv6Record = fc.record({ ...common, from: fc.nat(15), length: fc.integer({
 const asnRecord = fc
   .record({ ...common, start: fc.nat(40), size: fc.nat(12) })
   .map(({ start, size, ...rest }) => ({ ...rest, kind: "asn", start, end: start + size }) as DelegationRecord);
-const files = fc.array(
-  fc.record({
-    records: fc.array(fc.oneof(ipv4Record, ipv6Record, asnRecord), { maxLength: 12 }),
-    asOf: fc.constantFrom(1_700_000_000, 1_800_000_000, null),
-  }),
-  { maxLength: 4 },
-);
+const asOf = fc.constantFrom(1_700_000_000, 1_800_000_000, null);
+const files = fc
+  .record({
+    made: fc.array(fc.record({ records: fc.array(fc.oneof(ipv4Record, ipv6Record, asnRecord), { maxLength: 12 }), asOf }), {
+      maxLength: 4,
+    }),
+    copied: fc.nat(6),
+    asOf,
+  })
+  .map(({ made, copied, asOf }) => [...made, { records: made.flatMap(({ records }) => records.slice(0, copied)), asOf }]);
 
 describe("against a plain list of records", () => {
   test("every address has the records that hold it, the winner first", () => {
@@ -202,23 +210,18 @@ describe("against a plain list of records", () => {
     fc.assert(
       fc.property(files, (made) => {
         const table = tableOf(made);
+        const all = Array.from({ length: buildAllocations(made).counts.holders }, (_, holder) => table.holder(holder));
         made.forEach(({ records }) => {
           for (const [id, registry] of ["a", "b"].flatMap((each) => registries.map((name) => [each, name] as const))) {
-            const own = records.filter(
-              ({ opaqueId, registry: each, status }) =>
-                opaqueId === id && each === registry && (status === "allocated" || status === "assigned"),
-            );
+            const own = records.filter((record) => record.opaqueId === id && record.registry === registry && isHeld(record));
             const numbers = own.flatMap((record) => (record.kind === "asn" ? [record] : []));
             const asns = Array.from({ length: 60 }, (_, asn) => asn).filter((asn) =>
               numbers.some(({ start, end }) => start <= asn && asn <= end),
             );
-            const blocks = own.flatMap((record) => (record.kind === "asn" ? [] : [published(record)])).toSorted();
+            const blocks = [...new Set(own.flatMap((record) => (record.kind === "asn" ? [] : [published(record)])))].toSorted();
             if (blocks.length === 0) continue;
             // One of the holders of this id is this file's.
-            const holders = table
-              .recordsAt((own.find(({ kind }) => kind !== "asn") as AddressRecord).start)
-              .flatMap((record) => table.entry(record).holder ?? [])
-              .map((holder) => table.holder(holder))
+            const holders = all
               .filter((holder) => holder.id === id)
               .map((holder) => ({
                 asns: Array.from(holder.asns),
@@ -244,6 +247,24 @@ test("a holder has each AS number once, also if its records overlap", () => {
   const table = tableOf([{ records, asOf: 1_800_000_000 }]);
   const holder = table.entry(table.recordsAt(from4(0))[0] as number).holder as number;
   expect(Array.from(table.holder(holder).asns)).toEqual([10, 11, 12, 13, 14, 15, 16]);
+});
+
+test("a block that two files have alike is one record, of the newer file, and both holders have it", () => {
+  const held = { registry: "ripencc", country: "NL", date: 20240101, status: "assigned", opaqueId: "a" } as const;
+  const block = { ...held, kind: "ipv4", start: from4(0), end: from4(255) } as const;
+  const older: DelegationRecord[] = [block, block, { ...block, opaqueId: null }, { ...held, kind: "asn", start: 10, end: 10 }];
+  const newer: DelegationRecord[] = [block, { ...held, kind: "asn", start: 11, end: 11 }];
+  const made = [
+    { records: older, asOf: 1_700_000_000 },
+    { records: newer, asOf: 1_800_000_000 },
+  ];
+  const table = tableOf(made);
+  const { records } = table.relation(makePrefix(4, from4(0).w0, 0, 0, 0, 23));
+  const holders = records.slice(0, records.length).map((record) => table.entry(record).holder);
+  expect(holders.map((holder) => holder && Array.from(table.holder(holder).asns))).toEqual([null, [11]]);
+  expect([10, 11].map((asn) => Array.from(table.holder(table.asn(asn)?.holder as number).records))).toEqual([[1], [1]]);
+  // What a section may lose is counted in records of the files.
+  expect(buildAllocations(made).counts).toMatchObject({ ipv4: 4, ipv6: 0 });
 });
 
 test("holders of two files are neither the same nor others, also of one registry", () => {
