@@ -147,7 +147,18 @@ function parsed(line: string): Row | string {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON object";
   const unknown = Object.keys(value).some((name) => !(observationMembers as readonly string[]).includes(name));
-  return unknown ? `has an unknown member; an observation has ${observationMembers.join(", ")}` : (value as Row);
+  if (unknown) return `has an unknown member; an observation has ${observationMembers.join(", ")}`;
+  const twice = memberTwice(line, Object.keys(value).length);
+  return twice === null ? (value as Row) : `${twice} appears twice`;
+}
+
+/** A member that the object of a line has twice: where bytes are missing, one object may have the members of two. @param line  JSON */
+function memberTwice(line: string, members: number): string | null {
+  // Not fewer than the names: text may have the same characters.
+  if (line.match(/"\s*:/g)?.length === members) return null;
+  const names = line.match(/"(?:[^"\\]|\\.)*"(?=\s*:)/g) ?? [];
+  const seen = new Set<string>();
+  return names.map((name) => JSON.parse(name) as string).find((name) => seen.size === seen.add(name).size) ?? null;
 }
 
 function readResource({ ip, prefix }: Row): Prefix | string {

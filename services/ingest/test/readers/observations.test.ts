@@ -49,6 +49,8 @@ test.each([
   ["[1]", "is not a JSON object"],
   ["null", "is not a JSON object"],
   [`{"ip":"192.0.2.1","country":"NL","accuracy":1,${at}}`, "has an unknown member"],
+  [`{"ip":"192.0.2.1","country":"NL","country" : "DE",${at}}`, "country appears twice"],
+  [`{"i\\u0070":"192.0.2.1","country":"NL","city":"\\":","ip":"192.0.2.2",${at}}`, "ip appears twice"],
   [`{"country":"NL",${at}}`, "has not one of ip and prefix"],
   [`{"ip":"192.0.2.1","prefix":"192.0.2.0/24","country":"NL",${at}}`, "has not one of ip and prefix"],
   [`{"ip":1,"country":"NL",${at}}`, "has not one of ip and prefix"],
@@ -80,6 +82,11 @@ test.each([
   const { report } = await read(good, line);
   expect(report).toMatchObject({ read: 2, accepted: 1, skipped: [{ bad: true, count: 1, examples: [{ line: 2 }] }] });
   expect(report.skipped[0]?.reason.startsWith(reason)).toBe(true);
+});
+
+test("text with the signs of a member is none", async () => {
+  const { report } = await read(`{"ip":"192.0.2.1","country":"NL","city":"a\\":\\"ip\\":",${at}}`);
+  expect(report).toMatchObject({ read: 1, accepted: 1, skipped: [] });
 });
 
 test.each<[string, string, RegExp]>([
