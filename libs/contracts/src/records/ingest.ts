@@ -190,7 +190,10 @@ export const SourceSchedule = record({
     NullableTimestamp,
     "Time of the next check. A time in the past means as soon as a process follows the schedule. Null if no check is planned.",
   ),
-  failures: member(Count, "Number of failed checks since the last successful one."),
+  failures: member(
+    Count,
+    "Number of failed checks since the last successful one; of an RTR source, failed attempts while no cache is synchronised.",
+  ),
   error: member(NullableText, "Why the last check failed, or why no RTR cache is synchronised; null if neither is the case."),
   refused: member(NullableText, "Why a run could not use the latest version; null if it could."),
   url: member(NullableText, "URL that the stored version was fetched from, without credentials; null for a local file."),

@@ -60,6 +60,8 @@ export class CacheLink {
   #steadyAt = Number.POSITIVE_INFINITY;
   #attemptsAtOnce = 0;
   #lastFailure: string | null = null;
+  #failedInARow = 0;
+  #checkedAt: number | null = null;
   #begunAt = Number.POSITIVE_INFINITY;
   #callOffRetry: () => void = () => undefined;
   #callOffWake: () => void = () => undefined;
@@ -79,6 +81,16 @@ export class CacheLink {
   /** The last failure since it was last synchronised; null: there was none. */
   get lastFailure(): string | null {
     return this.#lastFailure;
+  }
+
+  /** Failures since it was last synchronised. */
+  get failedInARow(): number {
+    return this.#failedInARow;
+  }
+
+  /** Time of its last answer with data, or of its last failure; null: there was neither. */
+  get checkedAt(): number | null {
+    return this.#checkedAt;
   }
 
   get hasData(): boolean {
@@ -149,11 +161,13 @@ export class CacheLink {
           this.#steadyAt = Math.min(this.#steadyAt, this.#now() + this.#settings.retryMsMax);
           this.#attemptsAtOnce = 0;
           this.#lastFailure = null;
+          this.#failedInARow = 0;
+          this.#checkedAt = this.#now();
           this.#to("synchronised");
           events.updated(this, action);
           break;
         case "no-data":
-          this.#lastFailure = action.failure.message;
+          this.#failed(action.failure.message);
           this.#to("no-data");
           events.failed(this, action.failure.message, this.session.intervals.retry * 1_000);
           break;
@@ -193,7 +207,7 @@ export class CacheLink {
       this.#callOffRetry = clock.after(0, () => this.#connect());
       return;
     }
-    this.#lastFailure = reason;
+    this.#failed(reason);
     const full = Math.min(retryMsMin * 2 ** Math.min(this.#failures, 20), retryMsMax, this.session.intervals.retry * 1_000);
     this.#failures++;
     const retryMs = Math.ceil(full * (1 - random() / 2));
@@ -217,6 +231,12 @@ export class CacheLink {
       socket.end();
       setTimeout(() => socket.destroy(), this.#settings.lingerMs).unref();
     }
+  }
+
+  #failed(reason: string): void {
+    this.#lastFailure = reason;
+    this.#failedInARow++;
+    this.#checkedAt = this.#now();
   }
 
   #setWake(): void {

@@ -48,6 +48,10 @@ export interface CacheStatus {
   readonly updatedAt: number | null;
   readonly expiresAt: number | null;
   readonly error: string | null;
+  /** Failures since it was last synchronised. */
+  readonly failures: number;
+  /** Unix ms of its last answer or failure; null: there was neither. */
+  readonly checkedAt: number | null;
 }
 
 export interface RtrLog {
@@ -136,6 +140,8 @@ export class RtrClient {
         updatedAt: this.#wall(session.updatedAt),
         expiresAt: this.#wall(session.expiresAt),
         error: link.lastFailure,
+        failures: link.failedInARow,
+        checkedAt: this.#wall(link.checkedAt),
       };
     });
   }

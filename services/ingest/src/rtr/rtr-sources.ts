@@ -113,6 +113,17 @@ export class RtrSources {
     return failing.length === 0 ? null : failing.map(({ cache, error }) => `${cache}: ${error}`).join("; ");
   }
 
+  /** The attempts at all caches together; times are Unix ms. */
+  checks(name: string): { readonly checkedAt: number | null; readonly succeededAt: number | null; readonly failures: number } {
+    const caches = this.status(name);
+    const latest = (times: readonly (number | null)[]) => Math.max(...times.map((time) => time ?? 0)) || null;
+    return {
+      checkedAt: latest(caches.map(({ checkedAt }) => checkedAt)),
+      succeededAt: latest(caches.map(({ updatedAt }) => updatedAt)),
+      failures: caches.some(({ state }) => state === "synchronised") ? 0 : Math.max(0, ...caches.map(({ failures }) => failures)),
+    };
+  }
+
   status(name: string): CacheStatus[] {
     return this.#followed.get(name)?.client.status() ?? [];
   }

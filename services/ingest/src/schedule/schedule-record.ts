@@ -6,7 +6,8 @@ import type { SourceConfig } from "../sources/index.ts";
 import type { SourceStock } from "./source-stock.ts";
 
 export async function scheduleOf(source: SourceConfig, stock: SourceStock): Promise<SourceSchedule> {
-  const { checkedAt, succeededAt, nextAt, failures } = stock.state(source);
+  const { nextAt } = stock.state(source);
+  const { checkedAt, succeededAt, failures } = stock.checks(source);
   const newest = stock.newest(source);
   const file = await newest;
   return {

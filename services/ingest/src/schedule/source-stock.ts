@@ -41,7 +41,7 @@ export interface SourceStockDeps {
   };
   readonly clock: { now(): number };
   /** Data of the RTR sessions; absent: there are no sessions, and a run asks the caches itself. */
-  readonly rtr?: Pick<RtrSources, "stock" | "fault">;
+  readonly rtr?: Pick<RtrSources, "stock" | "fault" | "checks">;
   /** State of the stored uploads; absent: there are none. */
   readonly stored?: StoredStock | undefined;
   readonly random?: () => number;
@@ -103,6 +103,11 @@ export class SourceStock {
   /** Why the last check failed, or why no RTR session is synchronised; null: neither is the case. */
   fault(source: SourceConfig): string | null {
     return this.state(source).error ?? (source.format === "rtr" ? (this.#deps.rtr?.fault(source.name) ?? null) : null);
+  }
+
+  /** The last check, or the last attempts of an RTR session. */
+  checks(source: SourceConfig): Pick<SourceState, "checkedAt" | "succeededAt" | "failures"> {
+    return (source.format === "rtr" ? this.#deps.rtr?.checks(source.name) : undefined) ?? this.state(source);
   }
 
   /** Why a run could not use the newest version that is here; null: it could, or no run has tried. */

@@ -23,6 +23,7 @@ test("the other source goes on, also under a new leader", async () => {
   const world = await scheduled(undefined, undefined, {
     stock: () => stock,
     fault: () => null,
+    checks: () => ({ checkedAt: null, succeededAt: null, failures: 0 }),
     follow: () => undefined,
     giveUpInherited: (name, asOf) => void inherited.push([name, asOf]),
   });

@@ -117,6 +117,8 @@ test("tells no change where an answer has none, and keeps the data fresh", async
       updatedAt: clock.now(),
       expiresAt: clock.now() + 2 * hour,
       error: null,
+      failures: 0,
+      checkedAt: clock.now(),
     },
   ]);
 });

@@ -49,6 +49,7 @@ test("hands on data that do not change once per interval, with the time at which
   follow();
   await until(() => sources.status("rpki")[0]?.state === "synchronised");
   expect(sources.stock("rpki")).toBeNull();
+  expect(sources.checks("rpki")).toEqual({ checkedAt: clock.now(), succeededAt: clock.now(), failures: 0 });
   clock.pass(1_000);
   await until(() => changes() === 1);
   const first = sources.stock("rpki");
@@ -124,7 +125,9 @@ test("gives up what another process published when no cache was reached for the 
   await cache.down();
   const asOf = clock.now();
   follow();
+  expect(sources.checks("rpki")).toEqual({ checkedAt: null, succeededAt: null, failures: 0 });
   await until(() => sources.status("rpki")[0]?.state === "waiting");
+  expect(sources.checks("rpki")).toEqual({ checkedAt: asOf, succeededAt: null, failures: 1 });
   clock.pass(2 * hour - 1);
   sources.giveUpInherited("rpki", asOf);
   expect(sources.stock("rpki")).toBeNull();

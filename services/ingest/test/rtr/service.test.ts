@@ -152,12 +152,13 @@ test(
     await cache.hears("reset-query", 1);
     const source = async () => (await service.ask("GET", "/admin/v1/ingest/sources")).json.items[1];
     while ((await source()).schedule.url === null) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await source()).toMatchObject({ state: "read", error: null, schedule: { error: null } });
+    expect(await source()).toMatchObject({ state: "read", error: null, schedule: { error: null, failures: 0 } });
     await cache.down();
     const isReported = async () => (await source()).error?.includes("ECONNREFUSED") === true;
     while (!(await isReported())) await new Promise((resolve) => setTimeout(resolve, 20));
     const error = expect.stringContaining(`${cache.url}: connect ECONNREFUSED`);
     expect(await source()).toMatchObject({ state: "kept", error, schedule: { error } });
+    expect((await source()).schedule.failures).toBeGreaterThan(0);
     expect(pod.validity()?.state).toBe("valid");
     await cache.listen();
     while ((await source()).error !== null) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -63,7 +63,7 @@ export interface Scheduled {
 export async function scheduled(
   stored?: StoredStock,
   observations?: ObservationRepository,
-  rtr?: Pick<RtrSources, "stock" | "fault" | "follow" | "giveUpInherited">,
+  rtr?: Pick<RtrSources, "stock" | "fault" | "checks" | "follow" | "giveUpInherited">,
 ): Promise<Scheduled> {
   const folder = mkdtempSync(join(tmpdir(), "netfacts-schedule-"));
   const files = new Map<string, string | Buffer>();
