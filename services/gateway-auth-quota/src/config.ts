@@ -397,7 +397,7 @@ function proxyFaults({ INGEST_URL, PROXY_TOKEN }: Pick<Settings, "INGEST_URL" | 
   if (INGEST_URL === "") return [];
   const faults: string[] = [];
   const url = URL.canParse(INGEST_URL) ? new URL(INGEST_URL) : null;
-  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" && url.username === "";
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (!isOrigin) faults.push("INGEST_URL must be an http or https URL with a host and a port, without a path or credentials");
   if (PROXY_TOKEN.length < proxyTokenCharsMin)
     faults.push(`PROXY_TOKEN must have at least ${proxyTokenCharsMin} characters if INGEST_URL is set`);

@@ -90,6 +90,7 @@ test("settings: ingest is an origin, and asked with a token that is long enough"
     { INGEST_URL: "http://ingest:8090" },
     { INGEST_URL: "http://ingest:8090", PROXY_TOKEN: "short" },
     { INGEST_URL: "http://ingest:8090/path", PROXY_TOKEN: token },
+    { INGEST_URL: "http://:secret@ingest:8090", PROXY_TOKEN: token },
     { INGEST_URL: "ingest:8090", PROXY_TOKEN: token },
   ]) {
     expect(() => loadGatewayConfig(env)).toThrow(/INGEST_URL/);
