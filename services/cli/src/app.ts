@@ -14,7 +14,7 @@ import { type ExitCode, exitCodeHelp, exitCodes } from "./exit-codes.ts";
  */
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
   try {
-    const program = buildProgram(context);
+    const program = buildProgram(context, args);
     for (const register of await Promise.all(wanted(args).map((load) => load()))) register(program, context);
     pointToHelp(program, program.name());
     addHelp(program, program.name());
@@ -25,12 +25,24 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     return exitCodes.ok;
   } catch (error) {
     const { exitCode, lines } = endingOf(error);
-    for (const line of lines) context.stderr.write(`netfacts: ${line}\n`);
+    for (const line of lines) context.stderr.write(`netfacts: ${shown(line, args)}\n`);
     return exitCode;
   }
 }
 
-function buildProgram(context: CliContext): Command {
+/** The text with control characters as escapes: arguments may be lines of somebody's log. Line breaks stay that are of no argument. */
+function shown(text: string, args: readonly string[]): string {
+  const withArgs = args
+    .filter((arg) => arg.trim() !== "" && arg.includes("\n"))
+    .reduce((all, arg) => all.replaceAll(arg, escaped(arg)), text);
+  return withArgs.replaceAll(/[^\P{Cc}\n]/gu, escaped);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (sign) => (sign === "\n" ? "\\n" : `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`));
+}
+
+function buildProgram(context: CliContext, args: readonly string[]): Command {
   // Commands inherit these settings, because they are added afterwards.
   return new Command("netfacts")
     .description("Look up internet addresses and networks in your own data, and manage these data.")
@@ -48,7 +60,7 @@ function buildProgram(context: CliContext): Command {
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, "netfacts: ")),
+      outputError: (text, write) => write(shown(text.replace(/^error: /, "netfacts: "), args)),
     })
     .exitOverride();
 }

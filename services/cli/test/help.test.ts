@@ -16,6 +16,17 @@ test("--help at every level names the shared options and ends well", async () =>
   }
 });
 
+test.each([
+  [["lookup", "ip", "192.0.2.1\n"], "netfacts: command-argument value '192.0.2.1\\n' is invalid for argument 'address'. "],
+  [["\u001b[31m\nx"], "netfacts: unknown command '\\u001b[31m\\nx'\n(see netfacts --help for commands and options)\n"],
+  [["help", "\u001b31m"], "netfacts: unknown command '\\u001b31m' (see netfacts --help for commands and options)\n"],
+  [["snapshot", "diff", "a\nb", "\r"], "netfacts: a\\nb: no such file or folder"],
+])("control characters of %j are escapes in the error", async (args, text) => {
+  const { err } = await run("nowhere", ...args);
+  expect(err.slice(0, text.length)).toBe(text);
+  expect(err).not.toMatch(/[^\P{Cc}\n]/u);
+});
+
 test("help lists the exit codes that there are, and so does the README", async () => {
   expect((await run("nowhere", "--help")).out).toContain(exitCodeHelp);
   const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
