@@ -351,8 +351,10 @@ export class SourceStock {
       metrics?.failuresInARow.set({ source: name }, failures);
       metrics?.sourceNext.set({ source: name }, nextAt / 1_000);
       const fields = { source: name, reason: message, failures, required: source.required, next_try: new Date(nextAt).toISOString() };
+      // No copy of a local file is kept.
+      const effect = source.required || source.fetch !== undefined ? "" : " until their section is next built, which leaves the source out";
       if (failures === 1 || source.fetch !== undefined)
-        log.warn(fields, "a source is unavailable; its last good data, if any, remain in use");
+        log.warn(fields, `a source is unavailable; its last good data, if any, remain in use${effect}`);
       states.change(source, { checkedAt: now, nextAt, pausedUntil: pause > 0 ? now + pause : null, failures, error: message });
       return error as Error;
     }

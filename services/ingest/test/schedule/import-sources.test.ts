@@ -144,6 +144,13 @@ test("an optional one that was never there is left out; one that was is read as 
   expect(third.sources[1]).toMatchObject({ name: "names", state: "read", accepted: 10 });
 });
 
+test("a local file that is optional and cannot be read is told to be left out, as no copy of it is kept", async () => {
+  const notes: string[] = [];
+  await run("}\n  - {name: own, section: as_names, format: name-list, location: /none/own, required: false", (note) => notes.push(note));
+  const effect = "its last good data, if any, remain in use until their section is next built, which leaves the source out";
+  expect(notes).toEqual([`own: a source is unavailable; ${effect}: /none/own: no such file`]);
+});
+
 test("what ends the run is told by its error alone, and what else was wrong by notes", async () => {
   const notes: string[] = [];
   const note = (text: string) => void notes.push(text);
