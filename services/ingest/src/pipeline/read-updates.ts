@@ -58,6 +58,8 @@ export class UpdateFeed {
   readonly #stored: StoredFile[] = [];
   #files: readonly string[];
   #bytes = 0;
+  /** Time of the newest record; 0: there is none. */
+  #newest = 0;
   /** A record lies in the future, which `future_dates: warn` lets pass. */
   #isFuture = false;
   #started = performance.now();
@@ -115,6 +117,7 @@ export class UpdateFeed {
     this.#stored.length = 0;
     this.#bytes = 0;
     this.#beganAt = 0;
+    this.#newest = 0;
     let before = 0;
     for (const location of this.#files) {
       this.#current = location;
@@ -150,6 +153,7 @@ export class UpdateFeed {
     if (from !== null && from < this.#beganAt)
       throw new SourceError(name, null, "starts before the previous file: the order of the file names is not the order of their times");
     this.#beganAt = from ?? this.#beganAt;
+    this.#newest = Math.max(this.#newest, latest ?? 0);
     if (bad > records * this.#source.badRecordsMax)
       throw new SourceError(
         name,
@@ -221,6 +225,9 @@ export class UpdateFeed {
         `${this.#files.length} files: ${counts.announced} routes announced, ${counts.withdrawn} withdrawn, ${counts.stateChanges} changes of state`,
         ...(counts.sessionsLost > 0 ? [`${counts.sessionsLost} sessions lost, and ${counts.routesLost} routes with them`] : []),
         ...(counts.newPeers > 0 ? [`peers that the table does not have: ${counts.newPeers}`] : []),
+        ...(this.#newest > 0 && this.#newest < this.#from
+          ? [`all updates are older than the table, of ${timeText(this.#from)}: the newest is of ${timeText(this.#newest)}`]
+          : []),
         ...(this.#isFuture ? ["times in the future, which were ignored"] : []),
         ...gaps.map((gap) => `updates ${spanText(gap)} are missing`),
       ],
@@ -249,9 +256,13 @@ export function mergedGaps(gaps: readonly UpdatesGap[], table: number): UpdatesG
   return merged;
 }
 
+function timeText(seconds: number): string {
+  return timestamp(seconds * 1_000);
+}
+
 function spanText({ from, to }: UpdatesGap): string {
-  const begin = timestamp(from * 1_000);
-  return to === null ? `after ${begin}` : `from ${begin} to ${timestamp(to * 1_000)}`;
+  const begin = timeText(from);
+  return to === null ? `after ${begin}` : `from ${begin} to ${timeText(to)}`;
 }
 
 /** An error of reading a file, as that of a source: with the place. */

@@ -183,6 +183,16 @@ test("only what came after the table is read: files from before are not opened, 
   });
 });
 
+test("updates that are all older than the table have a note with both times", async () => {
+  const files = { a: announce(-2_592_000, "11.0.0.0/24", 44), b: announce(-2_591_000, "11.0.0.0/24", 55) };
+  await withUpdates(files, async (place) => {
+    const { report, origins } = await ran(place, await place.sources(listed()));
+    const note = "all updates are older than the table, of 2025-11-21T08:55:00Z: the newest is of 2025-10-22T09:11:40Z";
+    expect(report.sources[1]).toMatchObject({ state: "read", accepted: 0, notes: [expect.stringContaining("1 files"), note] });
+    expect(origins("11.0.0.0/24")).toEqual(["1×1", "9×1"]);
+  });
+});
+
 test("silence before a file is told as a gap, and is no failure; files whose names are not in the order of their times are", async () => {
   await withUpdates({ a: announce(299, "11.0.0.0/24", 44), b: announce(700, "11.0.0.0/24", 55) }, async (place) => {
     const { report, manifest, warnings } = await ran(place, await place.sources(listed()));
