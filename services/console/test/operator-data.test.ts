@@ -1,6 +1,6 @@
 /** The operators' pages of sources, runs and observations in a real browser, in front of a real gateway and a real ingest. */
 
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { reloadSubjects } from "@netfacts/contracts";
@@ -65,26 +65,33 @@ inBrowser("a run is started with the keyboard, followed to its end, and its repo
 
 inBrowser("a source that fails comes first, with its reason and what to do; a list with faults is shown with its lines", async () => {
   const folder = join(ingest.folder, "sources");
+  // Longer than other texts from outside are shown.
+  const deep = join(folder, ...Array.from({ length: 10 }, () => "a-folder-with-a-name-of-its-own"));
+  mkdirSync(deep, { recursive: true });
   const list = (names: readonly string[]) =>
     writeFileSync(
       join(folder, "sources.yaml"),
       [
         "sources:",
-        ...names.map((name) => `  - {name: ${name}, section: allocations, format: delegated, location: ${name}.txt, stale_after: never}`),
+        ...names.map(
+          (name) =>
+            `  - {name: ${name}, section: allocations, format: delegated, location: ${name === "broken" ? deep : folder}/${name}.txt, stale_after: never}`,
+        ),
         "",
       ].join("\n"),
     );
-  writeFileSync(join(folder, "broken.txt"), `<html>${hostile}</html>\n`);
+  writeFileSync(join(deep, "broken.txt"), `<html>${hostile}</html>\n`);
   list(["ripencc", "broken"]);
   const { page, complaints } = await operator.open("/sources");
   await page.locator("main button", { hasText: "Start a run" }).click();
   await page.locator("dialog button", { hasText: "Start a run" }).click();
   await page.waitForURL(/\/runs\//);
-  await page.locator(".failed", { hasText: "The run failed" }).waitFor();
+  await page.locator(".failed", { hasText: "it looks like a web page" }).waitFor();
   expect(await faultsInBothThemes(page)).toEqual([]);
   await page.locator("nav a", { hasText: "Sources" }).click();
   await page.locator("main h1", { hasText: "failed: broken" }).waitFor();
-  await page.locator(".failed", { hasText: "The last run failed" }).waitFor();
+  await page.locator(".failed", { hasText: "it looks like a web page" }).waitFor();
+  await page.locator(".card .note", { hasText: "it looks like a web page" }).waitFor();
   expect(await page.locator(".card h2").first().textContent()).toContain("broken");
   expect(await page.locator(".card").first().textContent()).toContain("Check the file and its format in the list of sources");
   expect(await faultsInBothThemes(page)).toEqual([]);

@@ -10,6 +10,11 @@ export function Outside({ text, charactersMax }: { readonly text: string; readon
   return <bdi>{plainText(text, charactersMax)}</bdi>;
 }
 
+/** Why something failed, in full: a reason begins with a path or a URL, and ends with what to do. */
+export function Reason({ text }: { readonly text: string }) {
+  return <Outside text={text} charactersMax={10_000} />;
+}
+
 export function Card({
   title,
   wide = false,

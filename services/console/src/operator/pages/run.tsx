@@ -3,7 +3,7 @@
 import type { IngestRun, RunReport, RunSource } from "@netfacts/contracts";
 import { useEffect, useState } from "preact/hooks";
 import { count, counted, duration, moment, words } from "../../domain/format.ts";
-import { Card, Facts, Outside, Unknown } from "../../parts/basics.tsx";
+import { Card, Facts, Outside, Reason, Unknown } from "../../parts/basics.tsx";
 import { serverNowMs } from "../../server-clock.ts";
 import { IngestAnswered } from "../parts/ingest-answered.tsx";
 import { StateBadge } from "../parts/state-badge.tsx";
@@ -40,7 +40,7 @@ function Run({ run }: { readonly run: IngestRun }) {
         <div class="failed" role="alert">
           <h2>{isRollback ? texts.run.rollbackFailed : texts.run.failed}</h2>
           <p>
-            <Outside text={error} />
+            <Reason text={error} />
           </p>
           <p>{isRollback ? texts.run.rollbackFailedDo : texts.run.failedDo}</p>
         </div>
@@ -131,10 +131,10 @@ function Report({ report }: { readonly report: RunReport }) {
                   .join(", ")}
               </td>
               <td class="long">
-                {kept ? texts.run.kept : ""} {refused === null ? "" : <Outside text={refused} />}
+                {kept ? texts.run.kept : ""} {refused === null ? "" : <Reason text={refused} />}
                 {notes?.map((note) => (
                   <p key={note}>
-                    <Outside text={note} />
+                    <Reason text={note} />
                   </p>
                 ))}
               </td>
@@ -156,7 +156,7 @@ function SourceReport({ source }: { readonly source: RunSource }) {
       </h3>
       {error === null ? null : (
         <p class="note">
-          <Outside text={error} />
+          <Reason text={error} />
         </p>
       )}
       <p>
@@ -168,7 +168,7 @@ function SourceReport({ source }: { readonly source: RunSource }) {
       </p>
       {notes.map((note) => (
         <p key={note} class="detail">
-          <Outside text={note} />
+          <Reason text={note} />
         </p>
       ))}
       {skipped.map(({ reason, bad, count: number, examples }) => (

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { count, counted, duration, moment } from "../../domain/format.ts";
 import { plainText } from "../../domain/plain-text.ts";
 import { listed } from "../../domain/sentences.ts";
-import { Card, Facts, Outside, Unknown } from "../../parts/basics.tsx";
+import { Card, Facts, Outside, Reason, Unknown } from "../../parts/basics.tsx";
 import { navigate } from "../../router.ts";
 import { serverNowMs } from "../../server-clock.ts";
 import { useOperatorAnswer } from "../asking.ts";
@@ -49,7 +49,7 @@ function Sources({ record: { items, faults } }: { readonly record: IngestSources
           <ul>
             {faults.map((fault) => (
               <li key={fault}>
-                <Outside text={fault} />
+                <Reason text={fault} />
               </li>
             ))}
           </ul>
@@ -92,7 +92,7 @@ function LastFailure({ run }: { readonly run: IngestRunSummary | undefined }) {
   return (
     <div class="failed">
       <h2>{texts.sources.lastFailed}</h2>
-      <p>{run.error === null ? texts.run.noReport : <Outside text={run.error} />}</p>
+      <p>{run.error === null ? texts.run.noReport : <Reason text={run.error} />}</p>
       <p>
         {texts.sources.lastFailedDo} <a href={`/runs/${encodeURIComponent(run.id)}`}>{run.id}</a>
       </p>
@@ -126,7 +126,7 @@ function SourceCard({ source }: { readonly source: IngestSource }) {
       </h2>
       {error === null ? null : (
         <p class="note">
-          <Outside text={error} />
+          <Reason text={error} />
         </p>
       )}
       {advice === null ? null : <p>{advice}</p>}
