@@ -2,6 +2,7 @@
 
 import { linesSlowly } from "../../support/slow-text.ts";
 import { placeOf, prefixOf } from "./geofeed.ts";
+import { doubled } from "./json.ts";
 import { fieldsOf } from "./lists.ts";
 
 /** Unix seconds: later observations are of the future. */
@@ -36,6 +37,7 @@ function observationOfJson(line: string): string | null {
   } catch {
     return null;
   }
+  if (doubled(Buffer.from(line)).length > 0) return null;
   return observationOf(row as Record<string, unknown>);
 }
 
