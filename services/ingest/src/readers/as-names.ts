@@ -128,7 +128,7 @@ function emit(names: ReadonlyMap<number, string>, sink: (record: AsNameRecord) =
 }
 
 function isPlaceholder(asn: number, name: string): boolean {
-  if (name === "" || /^-.*-(, ?[A-Z]{2})?$/.test(name)) return true;
+  if (name === "" || /^-.*-(, ?[A-Z]{2})?$/i.test(name)) return true;
   // A regular expression per AS number would stay compiled for long: tens of megabytes of them.
   return name.replace(/, ?[A-Z]{2}$/i, "").toUpperCase() === `AS${asn}`;
 }

@@ -118,7 +118,7 @@ class NotedLines {
 
 /** Unix seconds in a comment such as `# lastupdated (rfc3339): 2026-08-22T16:53:12+00:00`; null for any other comment. */
 function updatedAt(comment: string): number | null {
-  const words = /\blast[ _-]?updated\b(.*)/i.exec(comment)?.[1]?.split(/\s+/) ?? [];
+  const words = /\blast[ _-]?updated\b(.*)/is.exec(comment)?.[1]?.split(/\s+/) ?? [];
   const time = words.find((word) => isTimestamp(word));
   return time === undefined ? null : readTimestamp(time);
 }

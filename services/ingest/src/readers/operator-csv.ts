@@ -82,7 +82,7 @@ const typesFault = `network_type is not one word of lowercase letters, digits an
 
 /** Different words, separated by blanks; null for anything else. */
 function readTypes(text: string): string[] | null {
-  const words = [...new Set(text.split(/ +/))];
+  const words = [...new Set(text.trim().split(/ +/))];
   return words.length <= statementTypesMax && words.every(isNetworkType) ? words : null;
 }
 

@@ -116,6 +116,7 @@ describe("the time of a file", () => {
     ["# AWS (AS16509) Geofeed, lastupdated (rfc3339): 2026-08-22T16:53:12+00:00", "2026-08-22T16:53:12Z"],
     ["# Last updated: 2026-08-22T16:53:12.5+02:00", "2026-08-22T14:53:12Z"],
     ["# last-updated 2026-08-22T16:53:12Z by hand", "2026-08-22T16:53:12Z"],
+    ["# last updated \u2028(rfc3339): 2026-08-22T16:53:12Z", "2026-08-22T16:53:12Z"],
     ["# last updated 2026-08-22", null],
     ["# last updated 2026-02-45T16:53:12Z", null],
     ["# 2026-08-22T16:53:12Z", null],

@@ -65,7 +65,7 @@ describe("network types", () => {
       "\ufeffresource,network_type,confidence",
       "192.0.2.0/24,office,",
       "2001:db8::1,lab vpn,0.25",
-      "AS64496,transit,80%",
+      'AS64496," transit ",80%',
       "1.10,isp,1",
     );
     expect(

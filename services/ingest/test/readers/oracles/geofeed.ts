@@ -1,11 +1,9 @@
 /** A slow, obvious reading of geofeeds (RFC 8805). */
 
 import { formatPrefix, parseAddress, parsePrefix } from "@netfacts/address";
+import { isCountry } from "@netfacts/records";
 import { linesSlowly } from "../../support/slow-text.ts";
 import { fieldsOf, isName, oneLine } from "./lists.ts";
-
-/** The countries of the made-up feed and of what is planted in it; every other code there is none. */
-const countries = ["NL", "DE", "US", "MX"];
 
 export interface ObviousGeofeed {
   readonly asOf: number | null;
@@ -27,23 +25,25 @@ export function placeOf(fields: readonly string[]): string | undefined {
   const city = oneLine((fields[3] ?? "").replace(/[\u202a-\u202e\u2066-\u2069]/g, ""));
   if (!isName(city)) return undefined;
   if (country === "ZZ") return region === "" && city === "" ? "null" : undefined;
-  if (country !== "" && !countries.includes(country)) return undefined;
+  if (country !== "" && !isCountry(country)) return undefined;
   const [first = "", second = "", ...more] = region.split("-");
   if (region !== "") {
     const isCode =
       second.length >= 1 && second.length <= 3 && second.split("").every((one) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".includes(one));
-    if (more.length > 0 || !countries.includes(first) || !isCode || (country !== "" && country !== first)) return undefined;
+    if (more.length > 0 || !isCountry(first) || !isCode || (country !== "" && country !== first)) return undefined;
   }
   if (country === "" && region === "" && city === "") return "null";
   return JSON.stringify({ country: country || first || null, region: region || null, city: city || null });
 }
 
-/** The first time behind `lastupdated`, if that is a word. */
+/** The first time behind `lastupdated`, if that is a word; there may be one other sign in its middle. */
 function timeOf(line: string): number | null {
   const isLetter = (one: string | undefined) => one !== undefined && /[A-Za-z0-9_]/.test(one);
   const text = line.toLowerCase();
-  for (let at = text.indexOf("lastupdated"); at >= 0; at = text.indexOf("lastupdated", at + 1)) {
-    const end = at + "lastupdated".length;
+  for (let at = text.indexOf("last"); at >= 0; at = text.indexOf("last", at + 1)) {
+    const middle = [" ", "_", "-"].includes(text[at + 4] as string) ? 1 : 0;
+    const end = at + middle + "lastupdated".length;
+    if (text.slice(at + 4 + middle, end) !== "updated") continue;
     if (isLetter(line[at - 1]) || isLetter(line[end])) continue;
     const words = line.slice(end).split(/\s/);
     const time = words.find((word) => /^\d\d\d\d-\d\d-\d\dT([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(word));

@@ -83,7 +83,7 @@ export function obviousNames(bytes: Uint8Array, kind: "name-list" | "autnums", b
     const name = oneLine(line.slice(at + 1));
     if (asn === null || !isName(name)) return null;
     if (kind === "name-list" && line.slice(at).trim().includes("\t")) return null;
-    const bare = name.replace(/, ?[A-Z]{2}$/, "");
+    const bare = name.replace(/, ?[A-Z]{2}$/i, "");
     const isPlaceholder = [name, bare].some(
       (text) => text.toUpperCase() === `AS${asn}` || (text.length > 1 && text.startsWith("-") && text.endsWith("-")),
     );
@@ -118,7 +118,10 @@ function rowsOf(lines: readonly string[], needed: string[], known: string[]): (R
 
 /** Different words, at most eight; null for anything else. */
 function typesOf(text: string): string | null {
-  const words = text.split(" ").filter((word, at, all) => word !== "" && all.indexOf(word) === at);
+  const words = text
+    .trim()
+    .split(" ")
+    .filter((word, at, all) => word !== "" && all.indexOf(word) === at);
   return words.length >= 1 && words.length <= 8 && words.every((word) => /^[a-z][a-z0-9_]{0,39}$/.test(word)) ? words.join(" ") : null;
 }
 
@@ -127,6 +130,8 @@ export function obviousOverrides(bytes: Uint8Array, badMax: number): string[] | 
   const lines = linesSlowly(bytes).filter(isContent);
   const rows = rowsOf(lines, ["asn"], ["asn", "name", "organisation", "website", "network_type"]);
   if (isCut(bytes)) return undefined;
+  // The first line stays when the last correction is removed.
+  if (rows?.length === 0) return [];
   return (
     rows &&
     records(rows, badMax, (row) => {
@@ -150,6 +155,7 @@ export function obviousTypes(bytes: Uint8Array, badMax: number): string[] | unde
   const lines = linesSlowly(bytes).filter(isContent);
   const rows = rowsOf(lines, ["resource", "network_type"], ["resource", "network_type", "confidence"]);
   if (isCut(bytes)) return undefined;
+  if (rows?.length === 0) return [];
   return (
     rows &&
     records(rows, badMax, (row) => {

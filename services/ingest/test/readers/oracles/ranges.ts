@@ -94,8 +94,10 @@ export function obviousLines(bytes: Uint8Array, kind: "tor" | "prefixes", badMax
   const lines = linesSlowly(bytes);
   for (const line of lines) {
     if (kind === "prefixes") {
-      const [text = ""] = line.split("#");
-      if (text.trim() !== "") said.push({ prefix: text.trim() });
+      const [text = "", ...comment] = line.split("#");
+      // A line break of another kind: what follows it may be a range.
+      if (/[\r\u2028\u2029]/.test(comment.join("").trimEnd()) && !line.startsWith("#")) said.push(null);
+      else if (text.trim() !== "") said.push({ prefix: text.trim() });
       continue;
     }
     const words = line.trim().split(" ");
