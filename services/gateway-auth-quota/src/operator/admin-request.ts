@@ -117,8 +117,9 @@ function readBody({ body: wanted }: RouteDescription, request: FastifyRequest): 
     throw new ProblemError("invalid_body", { detail: "The request has no body." });
   }
   const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
-  if (!jsonTypes.test(type) || encoding !== "identity") {
-    throw new ProblemError("unsupported_media_type", { detail: "The body must be application/json in UTF-8, not compressed." });
+  if (!jsonTypes.test(type) || encoding.toLowerCase() !== "identity") {
+    const detail = "The body must be application/json in UTF-8, not compressed.";
+    throw new ProblemError("unsupported_media_type", { detail, headers: { "accept-encoding": "identity" } });
   }
   const body = parseJson(bytes);
   const schema = wanted.content[0]?.schema ?? null;
@@ -142,13 +143,33 @@ function readBody({ body: wanted }: RouteDescription, request: FastifyRequest): 
 }
 
 function parseJson(bytes: Buffer): unknown {
+  let text: string;
+  let body: unknown;
   try {
-    return JSON.parse(utf8.decode(bytes)) as unknown;
+    text = utf8.decode(bytes);
+    body = JSON.parse(text);
   } catch (error) {
     // The parser's own message repeats a part of the text.
     const detail = (error as Error).name === "SyntaxError" ? "The body is not JSON." : "The body is not UTF-8.";
     throw new ProblemError("invalid_body", { detail });
   }
+  const twice = memberTwice(text);
+  if (twice !== null)
+    throw new ProblemError("invalid_body", { detail: `The member "${quoteValue(twice)}" appears twice in an object of the body.` });
+  return body;
+}
+
+/** A member that an object has twice: `JSON.parse` keeps the last, and what is before this service may read the first. @param text  JSON */
+function memberTwice(text: string): string | null {
+  // Counted in the text, less those of the objects; the whole has no name.
+  const rest = new Map([["", 1]]);
+  const add = (name: string, count: number) => rest.set(name, (rest.get(name) ?? 0) + count);
+  for (const [, name = "", colon] of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g)) if (colon !== undefined) add(JSON.parse(name), 1);
+  JSON.parse(text, function (this: unknown, name: string, value: unknown) {
+    if (!Array.isArray(this)) add(name, -1);
+    return value;
+  });
+  return [...rest].find(([, count]) => count > 0)?.[0] ?? null;
 }
 
 /** `/rate/limit` → `body.rate.limit`, `/scopes/1` → `body.scopes[1]`. */

@@ -30,6 +30,25 @@ describe("bodies", () => {
   provokes("invalid_body", "a test key with the scope admin", () => create({ label: "a", scopes: ["admin"], environment: "test" }));
 
   test.each([
+    ['{"label":"a","scopes":["ip"],"scopes":["admin"]}', "scopes"],
+    ['{"label":"a","scopes":["ip"],"rate":{"limit":1,"lim\\u0069t" : 9,"window_seconds":60}}', "limit"],
+    ['{"label":"a","scopes":["ip"],"":1,"":2}', ""],
+  ])("%s has a member twice", async (body, name) => {
+    const answer = await harness.ask("POST", keys, { headers: { "content-type": "application/json" }, body });
+    expect(expectProblem(answer, "invalid_body").detail).toBe(`The member "${name}" appears twice in an object of the body.`);
+  });
+
+  test("a name may appear in several objects, and in text", async () => {
+    const answer = await create({
+      label: '"label": "label":',
+      scopes: ["ip"],
+      rate: { limit: 1, window_seconds: 60 },
+      month: { limit: 1 },
+    });
+    expect(answer.status).toBe(201);
+  });
+
+  test.each([
     [{}, ["body.label", "body.scopes"]],
     [{ ...good, colour: "red" }, ["body.colour"]],
     [{ ...good, scopes: ["ip", "everything"] }, ["body.scopes[1]"]],

@@ -30,6 +30,11 @@ provokes("payload_too_large", "one that only turns out to be", async () => {
 provokes("unsupported_media_type", "a form", () => send({ "content-type": "application/x-www-form-urlencoded" }, "label=a"));
 provokes("unsupported_media_type", "JSON in another encoding", () => send({ "content-type": "application/json; charset=utf-16" }, good));
 provokes("unsupported_media_type", "what is packed", () => send({ "content-type": "application/json", "content-encoding": "gzip" }, good));
+test("the encoding that a packed body may have is told", async () => {
+  const { headers } = await send({ "content-type": "application/json", "content-encoding": "gzip" }, good);
+  expect(headers["accept-encoding"]).toBe("identity");
+  expect((await send({ "content-type": "application/json", "content-encoding": "Identity" }, good)).status).toBe(201);
+});
 provokes("unsupported_media_type", "a body without a type", async () => {
   const text = `POST ${keys} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.adminKey}\r\nConnection: close\r\nContent-Length: ${good.length}\r\n\r\n${good}`;
   const [answer] = await exchange(harness.url, text);
