@@ -8,7 +8,7 @@ import { afterEach, expect, test } from "@jest/globals";
 import { createMetrics, createRegistry } from "@netfacts/runtime";
 import { createRtrMetrics, RtrSources } from "../../src/rtr/index.ts";
 import { writeVrpFile } from "../../src/rtr/vrp-file.ts";
-import { manualClock } from "../support/manual-clock.ts";
+import { type ManualClock, manualClock } from "../support/manual-clock.ts";
 import { startScriptedCache } from "../support/scripted-cache.ts";
 
 const hour = 3_600_000;
@@ -120,6 +120,15 @@ test("a cache has gauges as long as its source follows it", async () => {
   expect(await cachesOf()).toEqual([0, []]);
 });
 
+function expectGivenUpInTwoHours(sources: RtrSources, clock: ManualClock, asOf: number): void {
+  clock.pass(2 * hour - 1);
+  sources.giveUpInherited("rpki", asOf);
+  expect(sources.stock("rpki")).toBeNull();
+  clock.pass(1);
+  sources.giveUpInherited("rpki", asOf);
+  expect(sources.stock("rpki")).toMatchObject({ kind: "given-up" });
+}
+
 test("gives up what another process published when no cache was reached for the default Expire Interval since", async () => {
   const { cache, clock, sources, follow, until } = await begin();
   await cache.down();
@@ -128,12 +137,7 @@ test("gives up what another process published when no cache was reached for the 
   expect(sources.checks("rpki")).toEqual({ checkedAt: null, succeededAt: null, failures: 0 });
   await until(() => sources.status("rpki")[0]?.state === "waiting");
   expect(sources.checks("rpki")).toEqual({ checkedAt: asOf, succeededAt: null, failures: 1 });
-  clock.pass(2 * hour - 1);
-  sources.giveUpInherited("rpki", asOf);
-  expect(sources.stock("rpki")).toBeNull();
-  clock.pass(1);
-  sources.giveUpInherited("rpki", asOf);
-  expect(sources.stock("rpki")).toMatchObject({ kind: "given-up" });
+  expectGivenUpInTwoHours(sources, clock, asOf);
 });
 
 test("gives up in the same time what another process published while its clock was a day ahead", async () => {
@@ -144,12 +148,7 @@ test("gives up in the same time what another process published while its clock w
   await until(() => sources.status("rpki")[0]?.state === "waiting");
   sources.giveUpInherited("rpki", asOf);
   clock.set(-hour);
-  clock.pass(2 * hour - 1);
-  sources.giveUpInherited("rpki", asOf);
-  expect(sources.stock("rpki")).toBeNull();
-  clock.pass(1);
-  sources.giveUpInherited("rpki", asOf);
-  expect(sources.stock("rpki")).toMatchObject({ kind: "given-up" });
+  expectGivenUpInTwoHours(sources, clock, asOf);
 });
 
 test("does not give up what another process published before each cache was tried", async () => {
